@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lmsimbench/bundle.h"
+#include "lmsimbench/parallel_config.h"
+#include "lmsimbench/workload.h"
+
+namespace lmsimbench {
+
+/// What a measured peak memory is.
+enum class MemoryScope : uint8_t {
+  kNotStated,
+  kAllocated,  ///< allocated by the framework's allocator
+  kReserved,   ///< reserved by the framework's allocator
+  kProcess,    ///< of the whole process
+};
+template <>
+struct EnumNames<MemoryScope> {
+  static constexpr const char* kNames[] = {"not stated", "allocated",
+                                           "reserved", "process"};
+};
+
+/// One row of the iterations view, or of the failed configurations, as core
+/// types: what ran, how it was divided, what was measured.
+struct MeasuredRun {
+  std::string record_id;
+  /// Rows with one workload id form a setting.
+  std::string workload_id;
+  std::string source;
+  std::string platform;
+  std::string framework;
+  /// "fit", "test", or a user's own.
+  std::string split;
+  std::string grade;
+  std::string flag;
+  std::string notes;
+  int64_t devices = kNoCount;
+  int64_t devices_per_node = kNoCount;
+  Workload workload;
+  ParallelConfig config;
+  /// False for a configuration of a sweep that did not run.
+  bool ran = true;
+  /// In seconds; missing if the source does not print it.
+  double iteration_time_s = kNoNumber;
+  /// In bytes; missing if the source does not print it.
+  double peak_memory_bytes = kNoNumber;
+  MemoryScope memory_scope = MemoryScope::kNotStated;
+  /// What tells two configurations of a setting apart, as the table's own text:
+  /// an empty field is a value of its own. Without the micro-batch count, which
+  /// follows from the rest.
+  std::string configuration_key;
+  /// True where the source does not separate lack of memory from a crash.
+  /// Failed runs only.
+  bool failure_cause_unknown = false;
+};
+
+/// Every row of `iterations`, in the order of the table. INVALID_ARGUMENT names
+/// the row and the cell that has no meaning.
+absl::StatusOr<std::vector<MeasuredRun>> ReadRuns(const Bundle& bundle);
+
+/// Every row of `failed_configurations`, in the order of the table.
+absl::StatusOr<std::vector<MeasuredRun>> ReadFailedRuns(const Bundle& bundle);
+
+}  // namespace lmsimbench
