@@ -13,8 +13,10 @@
 namespace lmsimbench {
 
 /// JSON of a core value: an object with one key a field, in the order of its
-/// header; a field that is not stated is left out. Numbers are printed so that
-/// reading them back gives the same value.
+/// header; a field that is not stated is left out, or null where leaving it out
+/// would mean the field's default. Numbers are printed so that reading them
+/// back gives the same value; what JSON has no number for (infinity) is written
+/// as not stated.
 std::string ToJson(const ModelSpec& model);
 std::string ToJson(const Workload& workload);
 std::string ToJson(const System& system);
@@ -22,9 +24,11 @@ std::string ToJson(const ParallelConfig& config);
 std::string ToJson(const Prediction& prediction);
 
 /// Reads a core value from JSON. A key that is absent leaves the field at its
-/// default. INVALID_ARGUMENT names the place: the key's path, what it holds and
+/// default; null, and -1 for a count, mean that it is not stated.
+/// INVALID_ARGUMENT names the place: the key's path, what it holds and
 /// what was expected; an unknown key comes with the nearest known one. Text
-/// after the object and repeated keys are errors too.
+/// after the object, repeated keys and objects nested more than 64 deep are
+/// errors too.
 template <typename T>
 absl::StatusOr<T> FromJson(absl::string_view text);
 template <>

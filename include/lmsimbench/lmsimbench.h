@@ -11,6 +11,7 @@
 #include "lmsimbench/lookup.h"
 #include "lmsimbench/measured_run.h"
 #include "lmsimbench/model_spec.h"
+#include "lmsimbench/nearest_name.h"
 #include "lmsimbench/parallel_config.h"
 #include "lmsimbench/prediction.h"
 #include "lmsimbench/profile_view.h"

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "lmsimbench/bundle.h"
 #include "lmsimbench/model_spec.h"
+#include "lmsimbench/nearest_name.h"
 #include "lmsimbench/parallel_config.h"
 #include "lmsimbench/system.h"
 
@@ -31,10 +31,5 @@ absl::StatusOr<System> FindPlatform(const Bundle& bundle,
 /// The configuration of the run with this record id, or in this JSON file.
 absl::StatusOr<ParallelConfig> FindConfig(const Bundle& bundle,
                                           const std::string& record_or_path);
-
-/// The candidate nearest to `name` by edit distance (case aside), or an empty
-/// string if none is near.
-std::string NearestName(absl::string_view name,
-                        const std::vector<std::string>& candidates);
 
 }  // namespace lmsimbench

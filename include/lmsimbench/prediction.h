@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lmsimbench/values.h"
@@ -57,6 +58,13 @@ struct TimeParts {
   friend bool operator==(const TimeParts& a, const TimeParts& b) {
     return SameFields(a, b);
   }
+  friend bool operator!=(const TimeParts& a, const TimeParts& b) {
+    return !SameFields(a, b);
+  }
+  template <typename H>
+  friend H AbslHashValue(H state, const TimeParts& parts) {
+    return HashFields(std::move(state), parts);
+  }
 };
 
 /// Parts of the peak memory of the device that needs most, in bytes; missing
@@ -84,6 +92,13 @@ struct MemoryParts {
   }
   friend bool operator==(const MemoryParts& a, const MemoryParts& b) {
     return SameFields(a, b);
+  }
+  friend bool operator!=(const MemoryParts& a, const MemoryParts& b) {
+    return !SameFields(a, b);
+  }
+  template <typename H>
+  friend H AbslHashValue(H state, const MemoryParts& parts) {
+    return HashFields(std::move(state), parts);
   }
 };
 
@@ -118,6 +133,10 @@ struct Prediction {
   }
   friend bool operator!=(const Prediction& a, const Prediction& b) {
     return !SameFields(a, b);
+  }
+  template <typename H>
+  friend H AbslHashValue(H state, const Prediction& prediction) {
+    return HashFields(std::move(state), prediction);
   }
 
   /// Forgets the answer and keeps what is allocated.

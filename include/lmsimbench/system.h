@@ -61,7 +61,8 @@ struct Accelerator {
 
 /// Peak of the matrix engine for a precision in operations per second; missing
 /// if the platform does not state it. All 8-bit formats share one peak; a 4-bit
-/// peak is not kept.
+/// peak is not kept; mixed precision (`kAmp`) has the peak that both 16-bit
+/// formats share, or none.
 double PeakFlops(const Accelerator& accelerator, Precision precision);
 
 /// One level of the network, from the inside out: a node of devices, then a
