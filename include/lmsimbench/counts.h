@@ -14,7 +14,7 @@ namespace lmsimbench {
 
 /// What counts as a parameter.
 struct ParameterConvention {
-  /// Weights of norms, and biases where the model states them.
+  /// Weights of norms, and biases where the model says that it has them.
   bool norms_and_biases = true;
   /// Rows of the vocabulary matrices: the model's own vocabulary padded to this
   /// multiple.
@@ -23,7 +23,9 @@ struct ParameterConvention {
 
 /// Parameters of a whole model, by part.
 struct ParameterCount {
+  /// Token embedding, and the position table of learned positions.
   int64_t embedding = 0;
+  /// Projections of queries, keys, values and output.
   int64_t attention = 0;
   int64_t dense_mlp = 0;
   int64_t router = 0;
@@ -32,7 +34,9 @@ struct ParameterCount {
   int64_t norms_and_biases = 0;
   /// Output layer where it is not tied to the embedding.
   int64_t output = 0;
-  /// Multi-token prediction layers, all their parts.
+  /// Multi-token prediction layers, all their parts: a layer each, of the kind
+  /// of the last one, behind a projection of two hidden widths to one.
+  /// Embedding and output layer are shared with the model.
   int64_t multi_token = 0;
   int64_t total = 0;
   /// Those that one token visits: of the routed experts only `top_k`.
@@ -40,7 +44,7 @@ struct ParameterCount {
 };
 
 /// Counts the parameters. FAILED_PRECONDITION names the first figure that the
-/// model does not state.
+/// model does not state; OUT_OF_RANGE above 2^53 parameters.
 absl::StatusOr<ParameterCount> CountParameters(
     const ModelSpec& model, const ParameterConvention& convention = {});
 
@@ -53,7 +57,8 @@ struct FlopConvention {
   Mask mask = Mask::kCausal;
   /// Count the router and the norms as 6 operations per parameter.
   bool router_and_norms = false;
-  /// Add the forward pass again, as full recomputation executes it.
+  /// Add the forward pass of the layers again, as full recomputation executes
+  /// it. The output layer is not recomputed.
   bool full_recompute = false;
 };
 
@@ -64,18 +69,32 @@ std::string Describe(const FlopConvention& convention);
 /// add count as two.
 struct FlopCount {
   double attention_projections = 0;
+  /// Scores and their product with the values.
   double attention_core = 0;
   double mlp = 0;
   double router_and_norms = 0;
+  /// Output layer, once for the model and once for each multi-token prediction
+  /// layer. Multi-token layers count as layers in the parts above.
   double output = 0;
+  /// Projections in front of the multi-token prediction layers.
+  double multi_token = 0;
   double recompute = 0;
   double total = 0;
 };
 
-/// Counts the operations for sequences of `workload.seq_len` tokens. Source of
-/// the formula: Megatron-LM's num_floating_point_operations (commit d98e8a6).
-/// FAILED_PRECONDITION names the first figure that is not stated.
+/// Counts the operations for sequences of `workload.seq_len` tokens, each
+/// attended to as a whole, also where several documents are packed into it: how
+/// long they are is not part of a workload. A sliding window limits the keys.
+/// The vocabulary is the model's own. Source of the formula: Megatron-LM's
+/// num_floating_point_operations (commit d98e8a6). FAILED_PRECONDITION names
+/// the first figure that is not stated.
 absl::StatusOr<FlopCount> CountFlopsPerToken(
     const Workload& workload, const FlopConvention& convention = {});
+
+/// Operations of the attention core of all layers, forward and backward, for
+/// `sequences` whole sequences. Errors as `CountFlopsPerToken`.
+absl::StatusOr<double> AttentionCoreFlops(
+    const Workload& workload, double sequences,
+    FlopConvention::Mask mask = FlopConvention::Mask::kCausal);
 
 }  // namespace lmsimbench

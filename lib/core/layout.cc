@@ -1,0 +1,215 @@
+#include "lmsimbench/layout.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "fmt/format.h"
+#include "lib/core/arithmetic.h"
+
+namespace lmsimbench {
+namespace {
+
+// More stages than any machine has devices; keeps a wrong size from becoming a
+// list that does not fit in memory.
+constexpr int64_t kMostParts = 1 << 20;
+
+bool IsVShaped(Schedule schedule) {
+  return schedule == Schedule::kZeroBubbleV || schedule == Schedule::kDualPipeV;
+}
+
+std::string ListText(const std::vector<int64_t>& list) {
+  return fmt::format("[{}]", fmt::join(list, ","));
+}
+
+// "; nearest: [8,8,7,7]", or nothing where no list is.
+std::string NearestList(int64_t layers, int64_t parts) {
+  if (layers < parts) return "";
+  return "; nearest: " +
+         ListText(PlaceLayers(layers, parts, StagePlacement::kRemainderFirst));
+}
+
+absl::StatusOr<std::vector<int64_t>> ExplicitChunks(
+    const ModelSpec& model, const ParallelConfig& config) {
+  const std::vector<int64_t>& list = config.stage_layers;
+  const int64_t chunks = ChunksPerRank(config);
+  const auto size = static_cast<int64_t>(list.size());
+  if (size != config.pp && size != config.pp * chunks) {
+    return absl::InvalidArgumentError(fmt::format(
+        "stage_layers {} has {} entries for {} stages of {} chunks{}",
+        ListText(list), size, config.pp, chunks,
+        NearestList(model.layers, config.pp)));
+  }
+  int64_t sum = 0;
+  for (int64_t layers : list) {
+    if (layers < 0 || layers > model.layers) {
+      return absl::InvalidArgumentError(fmt::format(
+          "stage_layers {} has an entry {} for a model of {} layers",
+          ListText(list), layers, model.layers));
+    }
+    sum += layers;
+  }
+  if (sum != model.layers) {
+    return absl::InvalidArgumentError(fmt::format(
+        "stage_layers {} sums to {}, the model has {} layers{}", ListText(list),
+        sum, model.layers, NearestList(model.layers, config.pp)));
+  }
+  if (size == config.pp * chunks) return list;
+
+  std::vector<int64_t> by_chunk;
+  for (int64_t chunk = 0; chunk < config.pp * chunks; ++chunk) {
+    const int64_t layers =
+        list[static_cast<size_t>(RankOfChunk(config, chunk))];
+    if (layers % chunks != 0) {
+      return absl::InvalidArgumentError(fmt::format(
+          "stage_layers {}: {} layers of a stage do not divide into {} chunks; "
+          "list the layers of all {} chunks",
+          ListText(list), layers, chunks, config.pp * chunks));
+    }
+    by_chunk.push_back(layers / chunks);
+  }
+  return by_chunk;
+}
+
+// Layers of `chunks` chunks on each rank.
+absl::StatusOr<std::vector<int64_t>> LayersOfChunks(
+    const ModelSpec& model, const ParallelConfig& config, int64_t chunks) {
+  if (!IsStated(model.layers)) {
+    return absl::FailedPreconditionError(
+        fmt::format("model '{}' does not state its layers", model.name));
+  }
+  const int64_t parts = SaturatingProduct(config.pp, chunks);
+  if (model.layers < 1 || config.pp < 1 || chunks < 1 || parts > kMostParts) {
+    return absl::InvalidArgumentError(
+        fmt::format("cannot place {} layers on {} stages of {} chunks",
+                    model.layers, config.pp, chunks));
+  }
+  if (!config.stage_layers.empty()) return ExplicitChunks(model, config);
+
+  std::vector<int64_t> layers =
+      PlaceLayers(model.layers, parts, config.placement);
+  if (!layers.empty()) return layers;
+  if (config.placement == StagePlacement::kNotStated) {
+    return absl::FailedPreconditionError(fmt::format(
+        "{} layers do not divide by {} stages of {} chunks, and neither "
+        "placement nor stage_layers says which take more{}",
+        model.layers, config.pp, chunks, NearestList(model.layers, parts)));
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "even placement: {} layers do not divide by {} stages of {} chunks{}",
+      model.layers, config.pp, chunks, NearestList(model.layers, parts)));
+}
+
+std::vector<int64_t> PlaceRemainder(int64_t layers, int64_t parts,
+                                    bool at_the_front) {
+  std::vector<int64_t> placed(static_cast<size_t>(parts), layers / parts);
+  const int64_t more = layers % parts;
+  const auto first = at_the_front ? placed.begin() : placed.end() - more;
+  std::for_each(first, first + more, [](int64_t& part) { ++part; });
+  return placed;
+}
+
+std::vector<int64_t> PlaceBalanced(int64_t layers, int64_t parts) {
+  // Fewer units than parts: the first and the last are full with the embedding
+  // and the output layer, and the layers lie one each on the parts between.
+  if (layers + 2 < parts) {
+    std::vector<int64_t> placed(static_cast<size_t>(parts), 0);
+    std::fill_n(placed.begin() + 1, layers, int64_t{1});
+    return placed;
+  }
+  std::vector<int64_t> placed = PlaceRemainder(layers + 2, parts, true);
+  --placed.front();
+  --placed.back();
+  return placed;
+}
+
+}  // namespace
+
+int64_t PaddedVocab(int64_t vocab, int64_t divisor, int64_t tp) {
+  const int64_t unit = SaturatingProduct(divisor, tp);
+  return SaturatingProduct(CeilDivide(vocab, unit), unit);
+}
+
+int64_t ChunksPerRank(const ParallelConfig& config) {
+  if (IsVShaped(config.schedule)) return 2;
+  return IsStated(config.vpp) ? config.vpp : 1;
+}
+
+int64_t RankOfChunk(const ParallelConfig& config, int64_t chunk) {
+  const int64_t rank = chunk % config.pp;
+  const bool back = IsVShaped(config.schedule) && chunk >= config.pp;
+  return back ? config.pp - 1 - rank : rank;
+}
+
+std::vector<int64_t> PlaceLayers(int64_t layers, int64_t parts,
+                                 StagePlacement placement) {
+  switch (placement) {
+    case StagePlacement::kNotStated:
+    case StagePlacement::kEven:
+      if (layers % parts != 0) return {};
+      return PlaceRemainder(layers, parts, true);
+    case StagePlacement::kRemainderFirst:
+      return PlaceRemainder(layers, parts, true);
+    case StagePlacement::kRemainderLast:
+      return PlaceRemainder(layers, parts, false);
+    case StagePlacement::kBalanced:
+      return PlaceBalanced(layers, parts);
+  }
+  return {};
+}
+
+absl::StatusOr<std::vector<int64_t>> ChunkLayers(const ModelSpec& model,
+                                                 const ParallelConfig& config) {
+  return LayersOfChunks(model, config, ChunksPerRank(config));
+}
+
+absl::StatusOr<std::vector<int64_t>> StageLayers(const ModelSpec& model,
+                                                 const ParallelConfig& config) {
+  // A list of stages, and layers that divide by the stages, answer without
+  // knowing how a stage is cut into chunks.
+  if (static_cast<int64_t>(config.stage_layers.size()) == config.pp ||
+      (config.stage_layers.empty() &&
+       config.placement == StagePlacement::kNotStated)) {
+    ParallelConfig uncut = config;
+    uncut.vpp = 1;
+    uncut.schedule = Schedule::kNotStated;
+    return LayersOfChunks(model, uncut, 1);
+  }
+  absl::StatusOr<std::vector<int64_t>> by_chunk = ChunkLayers(model, config);
+  if (!by_chunk.ok()) return by_chunk.status();
+  std::vector<int64_t> by_rank(static_cast<size_t>(config.pp), 0);
+  for (size_t chunk = 0; chunk < by_chunk->size(); ++chunk) {
+    const int64_t rank = RankOfChunk(config, static_cast<int64_t>(chunk));
+    by_rank[static_cast<size_t>(rank)] += (*by_chunk)[chunk];
+  }
+  return by_rank;
+}
+
+int64_t KvReplication(int64_t kv_heads, int64_t tp) {
+  return std::max<int64_t>(1, tp / kv_heads);
+}
+
+int64_t ExpertTensorParallel(const ParallelConfig& config) {
+  if (IsStated(config.etp)) return config.etp;
+  const int64_t ep = IsStated(config.ep) ? config.ep : 1;
+  const int64_t group = SaturatingProduct(config.tp, ep, config.pp);
+  return Devices(config) % group == 0 ? config.tp : 1;
+}
+
+int64_t ExpertDataParallel(const ParallelConfig& config) {
+  const int64_t ep = IsStated(config.ep) ? config.ep : 1;
+  return Devices(config) /
+         SaturatingProduct(ExpertTensorParallel(config), ep, config.pp);
+}
+
+int64_t MicroBatches(const Workload& workload, const ParallelConfig& config) {
+  if (!IsStated(workload.global_batch) || !IsStated(config.micro_batch)) {
+    return config.grad_accumulation;
+  }
+  const int64_t together = SaturatingProduct(config.dp, config.micro_batch);
+  return workload.global_batch % together == 0
+             ? workload.global_batch / together
+             : kNoCount;
+}
+
+}  // namespace lmsimbench
