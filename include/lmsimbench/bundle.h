@@ -18,8 +18,10 @@ namespace lmsimbench {
 /// stage runs and times, linked runs, links) and those they refer to (models,
 /// platforms, sources with their licences).
 ///
-/// Verified once when it is opened, then read in place. Copies share the
-/// memory; views borrow from it and live as long as any copy of the bundle.
+/// Verified once when it is opened, then read in place: sizes, offsets, ids and
+/// the references from table to table. Copies share the memory; views borrow
+/// from it and live as long as any copy of the bundle. A file that is open must
+/// not be overwritten in place; replacing it by a rename is safe.
 class Bundle {
  public:
   /// The bundle built into the library.
@@ -39,21 +41,30 @@ class Bundle {
   /// The table with this name, or one without rows and columns.
   const ProfileView& ViewOrEmpty(absl::string_view name) const;
 
+  /// The bytes of the file, for handing the bundle on.
+  absl::Span<const uint8_t> bytes() const;
+
   /// Hash of the bundle's bytes as 16 hexadecimal digits: which data a score
   /// rests on.
   std::string Fingerprint() const;
 
  private:
   struct Rep;
+  static absl::StatusOr<Bundle> Make(std::shared_ptr<Rep> rep);
   explicit Bundle(std::shared_ptr<const Rep> rep) : rep_(std::move(rep)) {}
   std::shared_ptr<const Rep> rep_;
 };
 
 /// Compiles a folder of CSV tables into a bundle and writes it to `file`
 /// (beside it first, then renamed). The folder may hold any subset of the
-/// tables. A bad cell is INVALID_ARGUMENT with file, line, column and reason,
-/// and nothing is written.
+/// tables, each as `<table>.csv`, with columns in any order; whatever names a
+/// source needs `sources.csv` with the source and its SPDX licence. A bad cell
+/// is INVALID_ARGUMENT with file, line, column and reason, and nothing is
+/// written. The same tables give the same bytes.
 absl::Status BuildBundle(const std::string& folder, const std::string& file);
+
+/// A table as CSV, in the form that `BuildBundle` reads.
+std::string ToCsv(const ProfileView& view);
 
 /// Writes every table of the bundle as `<folder>/<table>.csv`, in the form that
 /// `BuildBundle` reads.

@@ -31,12 +31,16 @@ struct MeasuredRun {
   /// Rows with one workload id form a setting.
   std::string workload_id;
   std::string source;
+  /// Identifier of the platform, and the source's own words for it.
   std::string platform;
+  std::string platform_as_stated;
   std::string framework;
   /// "fit", "test", or a user's own.
   std::string split;
   std::string grade;
   std::string flag;
+  /// What was computed from what, and what was assumed.
+  std::string derived;
   std::string notes;
   int64_t devices = kNoCount;
   int64_t devices_per_node = kNoCount;
@@ -46,15 +50,25 @@ struct MeasuredRun {
   bool ran = true;
   /// In seconds; missing if the source does not print it.
   double iteration_time_s = kNoNumber;
+  /// Tokens that one device trains on in a second.
+  double tokens_per_s_per_device = kNoNumber;
+  /// Operations of the model (as the source counts them) in a second of one
+  /// device, and their share of the device's peak, from 0 to 1.
+  double model_flops_per_device = kNoNumber;
+  double model_flops_utilisation = kNoNumber;
   /// In bytes; missing if the source does not print it.
   double peak_memory_bytes = kNoNumber;
   MemoryScope memory_scope = MemoryScope::kNotStated;
-  /// What tells two configurations of a setting apart, as the table's own text:
-  /// an empty field is a value of its own. Without the micro-batch count, which
-  /// follows from the rest.
+  /// What tells two configurations of a setting apart: its sizes, ZeRO stage,
+  /// recomputation and options as the table's own text, so that an empty field
+  /// is a value of its own. Without the number of micro-batches, which follows
+  /// from the rest and which sources print for some rows only; so a failed run
+  /// has the key of the measured one of the same configuration.
   std::string configuration_key;
-  /// True where the source does not separate lack of memory from a crash.
-  /// Failed runs only.
+  /// What a failed run's source says of it.
+  std::string outcome;
+  /// Failed runs only: true unless the outcome names lack of memory, and it
+  /// alone.
   bool failure_cause_unknown = false;
 };
 

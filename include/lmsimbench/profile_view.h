@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,8 +17,8 @@ namespace lmsimbench {
 class StringColumn {
  public:
   StringColumn() = default;
-  /// `ends[i]` is the offset in `text` just behind string i; every id is below
-  /// `ends.size()`.
+  /// `ends[i]` is the offset in `text` of the zero byte behind string i, string
+  /// i + 1 begins behind it; every id is below `ends.size()`.
   StringColumn(absl::Span<const uint32_t> ids, absl::Span<const uint32_t> ends,
                const char* text)
       : ids_(ids), ends_(ends), text_(text) {}
@@ -28,9 +29,9 @@ class StringColumn {
   /// Ids of the rows: equal ids, equal strings. Ids of columns of one bundle
   /// are comparable.
   absl::Span<const uint32_t> ids() const { return ids_; }
-  /// The string with this id.
+  /// The string with this id. A zero byte follows it.
   absl::string_view Text(uint32_t id) const {
-    const uint32_t begin = id == 0 ? 0 : ends_[id - 1];
+    const uint32_t begin = id == 0 ? 0 : ends_[id - 1] + 1;
     return absl::string_view(text_ + begin, ends_[id] - begin);
   }
 
