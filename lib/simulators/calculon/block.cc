@@ -62,6 +62,8 @@ void Block::Build(const Application& app, const Execution& e,
                     reduce_communication_);
   }
   size_ = 0;
+  weights_size_ = 0;
+  communicating_size_ = 0;
   BuildAttention(part);
   BuildMlp(part);
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
 #include "absl/types/span.h"
 #include "lib/simulators/calculon/geometry.h"
@@ -23,7 +22,7 @@ inline constexpr LayerFlags kOutputNotStored = 16;     ///< sOut = false
 
 /// A layer at its place in the block.
 struct BlockLayer {
-  std::string_view name;
+  const char* name = nullptr;
   const Layer* layer = nullptr;
   LayerFlags flags = 0;
   const Communication* communication = nullptr;  ///< null where there is none
@@ -49,18 +48,35 @@ class Block {
     return {layers_.data(), size_};
   }
 
+  /// The weights of the layers that have some, in order.
+  absl::Span<const Weights* const> LayerWeights() const {
+    return {weights_.data(), weights_size_};
+  }
+
+  /// The layers that communicate, in order.
+  absl::Span<const BlockLayer* const> Communicating() const {
+    return {communicating_.data(), communicating_size_};
+  }
+
  private:
   struct Part;
   void BuildAttention(const Part& part);
   void BuildMlp(const Part& part);
-  void Add(std::string_view name, const Layer& layer, LayerFlags flags,
+  void Add(const char* name, const Layer& layer, LayerFlags flags,
            const Communication* communication = nullptr) {
+    if (communication != nullptr)
+      communicating_[communicating_size_++] = &layers_[size_];
+    if (layer.has_weights) weights_[weights_size_++] = &layer.weights;
     layers_[size_++] = {name, &layer, flags, communication};
   }
 
   static constexpr size_t kMostLayers = 24;
   std::array<BlockLayer, kMostLayers> layers_;
   size_t size_ = 0;
+  std::array<const Weights*, kMostLayers> weights_;
+  size_t weights_size_ = 0;
+  std::array<const BlockLayer*, kMostLayers> communicating_;
+  size_t communicating_size_ = 0;
 
   // Named by what they do in the block; those of the attention serve the MLP
   // too where they are equal.

@@ -5,14 +5,6 @@
 namespace lmsimbench::calculon {
 namespace {
 
-void Add(const Cost& cost, Cost& sum) {
-  sum.flops += cost.flops;
-  sum.flops_time += cost.flops_time;
-  sum.bytes += cost.bytes;
-  sum.memory_time += cost.memory_time;
-  sum.time += cost.time;
-}
-
 void Add(const std::array<double, kBlockKindCount>& values,
          std::array<double, kBlockKindCount>& sum) {
   sum[kBase] += values[kBase];
@@ -32,36 +24,109 @@ double LargestRequirement(const Communication& comm, Stage stage,
   return std::max(std::max(so_far, required[kBase]), required[kEdge]);
 }
 
-void AddBackward(const BlockLayer& entry, BlockSums& sums) {
-  const Layer& layer = *entry.layer;
-  if (entry.Has(kRecomputed)) {
-    sums.recompute.flops += sums.forward.flops;
-    sums.recompute.flops_time += sums.forward.flops_time;
-    sums.recompute.bytes += sums.forward.bytes;
-    sums.recompute.memory_time += sums.forward.memory_time;
-    sums.recompute.time += layer.cost[kForward].time;
-  }
-  if (entry.communication != nullptr) {
-    const Communication& comm = *entry.communication;
-    if (entry.Has(kRedone)) {
-      Add(comm.size[kWeightGrad], sums.redone_comm.size);
-      Add(comm.time[kWeightGrad], sums.redone_comm.time);
-      Add(comm.redone_exposed, sums.redone_comm.exposed);
-    }
-    AddCommunication(comm, kActivationGrad, sums.activation_grad_comm);
-    sums.required_tensor_bandwidth = LargestRequirement(
-        comm, kActivationGrad, sums.required_tensor_bandwidth);
-  }
-  Add(layer.cost[kActivationGrad], sums.activation_grad);
-  Add(layer.cost[kWeightGrad], sums.weight_grad);
-  Add(layer.cost[kOptimizer], sums.optimizer);
+// Each of the following walks the layers for sums of its own, so that they stay
+// in registers.
 
-  if (entry.Has(kOutputNotStored)) sums.stored_space -= layer.output;
-  if (entry.Has(kActivationNotStored)) sums.stored_space -= layer.activation;
-  sums.weight_grad_space += layer.weight_grad;
-  sums.weight_grad_space_full += layer.weight_grad_full;
-  sums.activation_grad_space += layer.activation_grad;
-  sums.optimizer_space += layer.optimizer;
+void SumForward(const Block& block, BlockSums& sums) {
+  Cost forward;
+  double working_space = 0;
+  double stored_space = 0;
+  for (const BlockLayer& entry : block.Layers()) {
+    const Layer& layer = *entry.layer;
+    forward += layer.forward;
+    working_space += entry.Has(kReused) ? 0 : layer.activation;
+    stored_space += layer.activation;
+  }
+  sums.forward = forward;
+  sums.working_space = working_space;
+  sums.stored_space = stored_space;
+  sums.useful_flops = forward.flops;
+}
+
+void SumActivationGrad(const Block& block, BlockSums& sums) {
+  Cost activation_grad;
+  double space = 0;
+  double stored_space = 0;
+  double useful_flops = 0;
+  for (const BlockLayer& entry : block.Layers()) {
+    const Layer& layer = *entry.layer;
+    activation_grad += layer.activation_grad;
+    space += layer.activation_grad_space;
+    stored_space += layer.activation;
+    stored_space -= entry.Has(kOutputNotStored) ? layer.output : 0;
+    stored_space -= entry.Has(kActivationNotStored) ? layer.activation : 0;
+    useful_flops += layer.backward_flops;
+  }
+  sums.activation_grad = activation_grad;
+  sums.activation_grad_space = space;
+  sums.stored_space = stored_space;
+  sums.useful_flops += useful_flops;
+}
+
+void SumRecompute(const Block& block, BlockSums& sums) {
+  Cost forward;
+  Cost recompute;
+  double time = 0;
+  for (const BlockLayer& entry : block.Layers()) {
+    forward += entry.layer->forward;
+    if (!entry.Has(kRecomputed)) continue;
+    recompute += forward;
+    time += entry.layer->forward.time;
+  }
+  sums.recompute = recompute;
+  sums.recompute.time = time;
+}
+
+void SumWeights(const Block& block, BlockSums& sums) {
+  Weights sum;
+  for (const Weights* weights : block.LayerWeights()) {
+    sum.gradient += weights->gradient;
+    sum.optimizer += weights->optimizer;
+    sum.weight += weights->weight;
+    sum.grad += weights->grad;
+    sum.grad_full += weights->grad_full;
+    sum.state += weights->state;
+  }
+  sums.weight_space = sum.weight;
+  sums.weight_grad = sum.gradient;
+  sums.optimizer = sum.optimizer;
+  sums.weight_grad_space = sum.grad;
+  sums.weight_grad_space_full = sum.grad_full;
+  sums.optimizer_space = sum.state;
+}
+
+void SumCommunication(const Block& block, bool training, BlockSums& sums) {
+  CommunicationSums forward = {};
+  CommunicationSums redone = {};
+  CommunicationSums activation_grad = {};
+  double required = 0;
+  for (const BlockLayer* entry : block.Communicating()) {
+    const Communication& comm = *entry->communication;
+    AddCommunication(comm, kForward, forward);
+    required = LargestRequirement(comm, kForward, required);
+    if (!training) continue;
+    if (entry->Has(kRedone)) {
+      Add(comm.size[kWeightGrad], redone.size);
+      Add(comm.time[kWeightGrad], redone.time);
+      Add(comm.redone_exposed, redone.exposed);
+    }
+    AddCommunication(comm, kActivationGrad, activation_grad);
+    required = LargestRequirement(comm, kActivationGrad, required);
+  }
+  sums.forward_comm = forward;
+  sums.redone_comm = redone;
+  sums.activation_grad_comm = activation_grad;
+  sums.required_tensor_bandwidth = required;
+}
+
+void ClearBackward(BlockSums& sums) {
+  sums.activation_grad = Cost();
+  sums.weight_grad = Cost();
+  sums.optimizer = Cost();
+  sums.weight_grad_space = 0;
+  sums.weight_grad_space_full = 0;
+  sums.activation_grad_space = 0;
+  sums.optimizer_space = 0;
 }
 
 }  // namespace
@@ -69,38 +134,30 @@ void AddBackward(const BlockLayer& entry, BlockSums& sums) {
 BlockSums SumBlock(const Block& block, const Execution& e,
                    const Geometry& geometry, double element_bytes) {
   BlockSums sums;
-  double backward_useful = 0;
-  for (const BlockLayer& entry : block.Layers()) {
-    const Layer& layer = *entry.layer;
-    Add(layer.cost[kForward], sums.forward);
-    if (entry.communication != nullptr) {
-      AddCommunication(*entry.communication, kForward, sums.forward_comm);
-      sums.required_tensor_bandwidth = LargestRequirement(
-          *entry.communication, kForward, sums.required_tensor_bandwidth);
-    }
-    sums.weight_space += layer.weight;
-    if (!entry.Has(kReused)) sums.working_space += layer.activation;
-    sums.stored_space += layer.activation;
-    if (e.training) {
-      AddBackward(entry, sums);
-      backward_useful += layer.cost[kActivationGrad].flops +
-                         layer.cost[kWeightGrad].flops +
-                         layer.cost[kOptimizer].flops;
-    }
+  SumForward(block, sums);
+  SumWeights(block, sums);
+  SumCommunication(block, e.training, sums);
+  if (e.training) {
+    SumActivationGrad(block, sums);
+  } else {
+    ClearBackward(sums);
   }
-  sums.useful_flops = sums.forward.flops + backward_useful;
+  const bool recomputes =
+      e.activation_recompute != Recompute::kNone || e.seq_par_ag_redo;
+  if (recomputes && e.training) {
+    SumRecompute(block, sums);
+  } else {
+    sums.recompute = Cost();
+  }
 
-  if (e.activation_recompute == Recompute::kFull) {
-    sums.stored_space = 0;
-    sums.checkpoint_space = geometry.activation * element_bytes;
-  }
-  if (e.pipeline_par > 1) {
-    const bool split = e.tensor_par_comm_type != TensorComm::kAllReduce;
-    sums.forward_transfer =
-        (split ? geometry.activation_shard : geometry.activation) *
-        element_bytes;
-    if (e.training) sums.backward_transfer = sums.forward_transfer;
-  }
+  const bool full = e.activation_recompute == Recompute::kFull;
+  if (full) sums.stored_space = 0;
+  sums.checkpoint_space = full ? geometry.activation * element_bytes : 0;
+  const bool split = e.tensor_par_comm_type != TensorComm::kAllReduce;
+  const double transfer =
+      (split ? geometry.activation_shard : geometry.activation) * element_bytes;
+  sums.forward_transfer = e.pipeline_par > 1 ? transfer : 0;
+  sums.backward_transfer = e.training ? sums.forward_transfer : 0;
   return sums;
 }
 

@@ -6,9 +6,9 @@ namespace lmsimbench::calculon {
 
 /// Tensor-parallel communication of one stage, by kind of block.
 struct CommunicationSums {
-  std::array<double, kBlockKindCount> size = {};     ///< bytes
-  std::array<double, kBlockKindCount> time = {};     ///< on the link
-  std::array<double, kBlockKindCount> exposed = {};  ///< not hidden
+  std::array<double, kBlockKindCount> size;     ///< bytes
+  std::array<double, kBlockKindCount> time;     ///< on the link
+  std::array<double, kBlockKindCount> exposed;  ///< not hidden
 };
 
 /// Sums over the layers of one block for one micro-batch. In inference, all but
@@ -25,22 +25,22 @@ struct BlockSums {
   CommunicationSums forward_comm;
   CommunicationSums redone_comm;
   CommunicationSums activation_grad_comm;
-  double required_tensor_bandwidth = 0;
+  double required_tensor_bandwidth;
 
-  double weight_space = 0;
+  double weight_space;
   double working_space =
-      0;                    ///< activations of the block that is being computed
-  double stored_space = 0;  ///< activations kept for the backward pass
+      0;                ///< activations of the block that is being computed
+  double stored_space;  ///< activations kept for the backward pass
   double checkpoint_space =
       0;  ///< input of the block, kept where all is recomputed
-  double weight_grad_space = 0;
-  double weight_grad_space_full = 0;
-  double activation_grad_space = 0;
-  double optimizer_space = 0;
-  double useful_flops = 0;  ///< all stages, recomputation excluded
+  double weight_grad_space;
+  double weight_grad_space_full;
+  double activation_grad_space;
+  double optimizer_space;
+  double useful_flops;  ///< all stages, recomputation excluded
 
-  double forward_transfer = 0;   ///< bytes to the next pipeline stage
-  double backward_transfer = 0;  ///< bytes to the previous one
+  double forward_transfer;   ///< bytes to the next pipeline stage
+  double backward_transfer;  ///< bytes to the previous one
 };
 
 BlockSums SumBlock(const Block& block, const Execution& execution,

@@ -20,22 +20,45 @@ struct Cost {
   double bytes = 0;  ///< moved to and from the first memory tier
   double memory_time = 0;
   double time = 0;  ///< of both together
+
+  Cost& operator+=(const Cost& other) {
+    flops += other.flops;
+    flops_time += other.flops_time;
+    bytes += other.bytes;
+    memory_time += other.memory_time;
+    time += other.time;
+    return *this;
+  }
+};
+
+/// What belongs to the weights of a layer.
+struct Weights {
+  Cost gradient;   ///< of the weights
+  Cost optimizer;  ///< step
+  // Bytes:
+  double weight = 0;
+  double grad = 0;       ///< in the datatype, sharded with the optimizer
+  double grad_full = 0;  ///< 32 bit, not sharded
+  double state =
+      0;  ///< of the optimizer: moments and 32-bit master copy, sharded
 };
 
 /// A layer, priced. Layers are values: two of the same kind and shape are
 /// priced once and named twice.
 struct Layer {
-  std::array<Cost, kStageCount> cost;
+  Cost forward;
+  Cost activation_grad;
   double inputs = 0;   ///< elements
   double outputs = 0;  ///< elements
   // Bytes:
-  double weight = 0;
   double activation = 0;
   double output = 0;
-  double weight_grad = 0;       ///< in the datatype, sharded with the optimizer
-  double weight_grad_full = 0;  ///< 32 bit, not sharded
-  double activation_grad = 0;
-  double optimizer = 0;  ///< moments and 32-bit master copy, sharded
+  double activation_grad_space = 0;
+
+  double backward_flops = 0;  ///< of gradients and optimizer
+
+  bool has_weights = false;  ///< where not, `weights` means nothing
+  Weights weights;
 };
 
 /// What pricing needs to know.
@@ -83,31 +106,30 @@ inline void SetSpaces(const Pricing& pricing, double inputs, double outputs,
   layer.outputs = outputs;
   layer.activation = activation * pricing.element_bytes;
   layer.output = outputs * pricing.element_bytes;
-  layer.activation_grad = activation_grad * pricing.element_bytes;
+  layer.activation_grad_space = activation_grad * pricing.element_bytes;
 }
 
-/// A layer without weights has no weight gradients and no optimizer.
+/// Ends a layer without weights.
 inline void SetNoWeights(Layer& layer) {
-  layer.cost[kWeightGrad] = Cost();
-  layer.cost[kOptimizer] = Cost();
-  layer.weight = 0;
-  layer.weight_grad = 0;
-  layer.weight_grad_full = 0;
-  layer.optimizer = 0;
+  layer.has_weights = false;
+  layer.backward_flops = layer.activation_grad.flops;
 }
 
-/// Weights with their gradients and the optimizer's step over them (Adam: two
-/// moments a weight, and 11 operations). The step runs on the vector engine,
+/// Ends a layer with weights, whose other passes are priced. The optimizer
+/// (Adam) has two moments and does 11 operations a weight, on the vector engine
 /// also for matrices.
-inline void SetWeights(const Pricing& pricing, double weights, Layer& layer) {
-  layer.weight = weights * pricing.element_bytes;
-  layer.weight_grad = weights * pricing.element_bytes / pricing.shards;
-  layer.weight_grad_full = weights * 4;
-  const double moments = 2 * weights;
-  layer.optimizer =
-      (weights * pricing.master_bytes + moments * 4) / pricing.shards;
-  layer.cost[kOptimizer] = Price(
-      pricing, *pricing.vector, weights / pricing.shards * 11, layer.optimizer);
+inline void SetWeights(const Pricing& pricing, double count, Layer& layer) {
+  layer.has_weights = true;
+  Weights& weights = layer.weights;
+  weights.weight = count * pricing.element_bytes;
+  weights.grad = count * pricing.element_bytes / pricing.shards;
+  weights.grad_full = count * 4;
+  const double moments = 2 * count;
+  weights.state = (count * pricing.master_bytes + moments * 4) / pricing.shards;
+  weights.optimizer = Price(pricing, *pricing.vector,
+                            count / pricing.shards * 11, weights.state);
+  layer.backward_flops = layer.activation_grad.flops + weights.gradient.flops +
+                         weights.optimizer.flops;
 }
 
 /// A product of m x n activations with n x k weights. Its three passes do the
@@ -118,9 +140,9 @@ inline void Linear(const Pricing& pricing, double m, double n, double k,
   const double moved =
       (layer.inputs + layer.outputs + n * k) * pricing.element_bytes;
   const Cost pass = Price(pricing, *pricing.matrix, 2 * m * n * k, moved);
-  layer.cost[kForward] = pass;
-  layer.cost[kActivationGrad] = pass;
-  layer.cost[kWeightGrad] = pass;
+  layer.forward = pass;
+  layer.activation_grad = pass;
+  layer.weights.gradient = pass;
   SetWeights(pricing, n * k, layer);
 }
 
@@ -131,7 +153,7 @@ inline void ReversedLinear(const Layer& linear, Layer& layer) {
   std::swap(layer.inputs, layer.outputs);
   layer.activation = linear.output;
   layer.output = linear.activation;
-  layer.activation_grad = linear.activation;
+  layer.activation_grad_space = linear.activation;
 }
 
 /// `batch` products of m x n with n x k, both activations.
@@ -141,9 +163,9 @@ inline void BatchMatMul(const Pricing& pricing, double batch, double m,
             batch * (m * n + n * k), batch * m * k, layer);
   const double flops = batch * 2 * m * n * k;
   const double moved = (layer.inputs + layer.outputs) * pricing.element_bytes;
-  layer.cost[kForward] = Price(pricing, *pricing.matrix, flops, moved);
-  const Cost& forward = layer.cost[kForward];
-  layer.cost[kActivationGrad] =
+  layer.forward = Price(pricing, *pricing.matrix, flops, moved);
+  const Cost& forward = layer.forward;
+  layer.activation_grad =
       CostOf(pricing, 2 * flops, TimeOf(*pricing.matrix, 2 * flops), moved,
              forward.memory_time);
   SetNoWeights(layer);
@@ -165,11 +187,11 @@ inline void LayerNorm(const Pricing& pricing, double x, double hidden,
   SetSpaces(pricing, x, x, x, x, layer);
   const double weights = 2 * hidden;
   const double moved = (x + x + weights) * pricing.element_bytes;
-  layer.cost[kForward] = Price(pricing, *pricing.vector, 9 * x, moved);
-  const double memory_time = layer.cost[kForward].memory_time;
-  layer.cost[kActivationGrad] = CostOf(
+  layer.forward = Price(pricing, *pricing.vector, 9 * x, moved);
+  const double memory_time = layer.forward.memory_time;
+  layer.activation_grad = CostOf(
       pricing, 14 * x, TimeOf(*pricing.vector, 14 * x), moved, memory_time);
-  layer.cost[kWeightGrad] = CostOf(
+  layer.weights.gradient = CostOf(
       pricing, 7 * x, TimeOf(*pricing.vector, 7 * x), moved, memory_time);
   SetWeights(pricing, weights, layer);
 }
@@ -179,10 +201,10 @@ inline void Pointwise(const Pricing& pricing, double x, double forward_flops,
                       double backward_flops, double stored, Layer& layer) {
   SetSpaces(pricing, x, x, stored, stored, layer);
   const double moved = (x + x) * pricing.element_bytes;
-  layer.cost[kForward] = Price(pricing, *pricing.vector, forward_flops, moved);
-  layer.cost[kActivationGrad] =
+  layer.forward = Price(pricing, *pricing.vector, forward_flops, moved);
+  layer.activation_grad =
       CostOf(pricing, backward_flops, TimeOf(*pricing.vector, backward_flops),
-             moved, layer.cost[kForward].memory_time);
+             moved, layer.forward.memory_time);
   SetNoWeights(layer);
 }
 
@@ -199,10 +221,10 @@ inline void GeLU(const Pricing& pricing, double x, bool fused, Layer& layer) {
 inline void DropOut(const Pricing& pricing, double x, Layer& layer) {
   SetSpaces(pricing, x, x, x, x, layer);
   layer.activation = x;
-  layer.activation_grad = x;
-  layer.cost[kForward] =
+  layer.activation_grad_space = x;
+  layer.forward =
       Price(pricing, *pricing.vector, x, (x + x) * pricing.element_bytes + x);
-  layer.cost[kActivationGrad] = layer.cost[kForward];
+  layer.activation_grad = layer.forward;
   SetNoWeights(layer);
 }
 
@@ -210,10 +232,9 @@ inline void DropOut(const Pricing& pricing, double x, Layer& layer) {
 inline void ElementWise(const Pricing& pricing, double x, Layer& layer) {
   SetSpaces(pricing, x + x, x, x + x, x, layer);
   const double moved = (x + x + x) * pricing.element_bytes;
-  layer.cost[kForward] = Price(pricing, *pricing.vector, x, moved);
-  layer.cost[kActivationGrad] =
-      CostOf(pricing, x + x, TimeOf(*pricing.vector, x + x), moved,
-             layer.cost[kForward].memory_time);
+  layer.forward = Price(pricing, *pricing.vector, x, moved);
+  layer.activation_grad = CostOf(pricing, x + x, TimeOf(*pricing.vector, x + x),
+                                 moved, layer.forward.memory_time);
   SetNoWeights(layer);
 }
 
@@ -221,9 +242,9 @@ inline void ElementWise(const Pricing& pricing, double x, Layer& layer) {
 /// backward.
 inline void Fork(const Pricing& pricing, double x, double users, Layer& layer) {
   SetSpaces(pricing, x, 0, x, 0, layer);
-  layer.cost[kForward] = Cost();
-  layer.cost[kActivationGrad] = Price(pricing, *pricing.vector, users * x,
-                                      x * pricing.element_bytes * (users + 1));
+  layer.forward = Cost();
+  layer.activation_grad = Price(pricing, *pricing.vector, users * x,
+                                x * pricing.element_bytes * (users + 1));
   SetNoWeights(layer);
 }
 

@@ -5,8 +5,22 @@
 namespace lmsimbench::calculon {
 namespace {
 
+Cost CostOf(const Layer& layer, Stage stage) {
+  switch (stage) {
+    case kForward:
+      return layer.forward;
+    case kActivationGrad:
+      return layer.activation_grad;
+    case kWeightGrad:
+      return layer.has_weights ? layer.weights.gradient : Cost();
+    case kOptimizer:
+      break;
+  }
+  return layer.has_weights ? layer.weights.optimizer : Cost();
+}
+
 StageReport ReportStage(const BlockLayer& entry, Stage stage) {
-  const Cost& cost = entry.layer->cost[stage];
+  const Cost cost = CostOf(*entry.layer, stage);
   StageReport report;
   report.flops = cost.flops;
   report.mem_accessed = cost.bytes;
@@ -44,11 +58,14 @@ void ReportLayers(const Workspace& workspace,
          {kForward, kActivationGrad, kWeightGrad, kOptimizer}) {
       report.stages[stage] = ReportStage(entry, stage);
     }
-    report.weight = entry.layer->weight;
     report.activation = entry.layer->activation;
-    report.weight_grad = entry.layer->weight_grad;
-    report.activation_grad = entry.layer->activation_grad;
-    report.optimizer = entry.layer->optimizer;
+    report.activation_grad = entry.layer->activation_grad_space;
+    if (entry.layer->has_weights) {
+      const Weights& weights = entry.layer->weights;
+      report.weight = weights.weight;
+      report.weight_grad = weights.grad;
+      report.optimizer = weights.state;
+    }
   }
 }
 

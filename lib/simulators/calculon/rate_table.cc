@@ -1,7 +1,12 @@
 #include "lib/simulators/calculon/rate_table.h"
 
+#include <limits>
+
 namespace lmsimbench::calculon {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUncovered = std::numeric_limits<double>::quiet_NaN();
 
 bool IsEfficiency(double value) { return 0 < value && value <= 1; }
 
@@ -10,14 +15,30 @@ bool IsEfficiency(double value) { return 0 < value && value <= 1; }
 RateTable::RateTable(double peak, double unit,
                      absl::Span<const EfficiencyStep> steps)
     : peak_(peak) {
-  rates_.clear();
+  first_thresholds_.fill(-kInfinity);
+  first_rates_.fill(kUncovered);
+  std::size_t count = 0;
+  double lowest = kInfinity;
   for (const EfficiencyStep& step : steps) {
     const double threshold = step.threshold * unit;
-    if (!thresholds_.empty() && !(threshold < thresholds_.back())) continue;
-    thresholds_.push_back(threshold);
-    rates_.push_back(peak * step.efficiency);
+    const double rate = peak * step.efficiency;
+    if (!(threshold < lowest)) continue;
+    lowest = threshold;
+    if (count < kFirst) {
+      first_thresholds_[count] = threshold;
+      first_rates_[count] = rate;
+      ++count;
+    } else {
+      rest_.push_back({threshold, rate});
+    }
   }
-  rates_.push_back(kUncovered);
+}
+
+double RateTable::RateOfRest(double amount) const {
+  for (const Step& step : rest_) {
+    if (amount >= step.threshold) return step.rate;
+  }
+  return kUncovered;
 }
 
 ErrorCode MakeEngineTable(double tflops, absl::Span<const EfficiencyStep> steps,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct EfficiencyStep {
 /// step of an amount is the number of thresholds that it misses.
 class RateTable {
  public:
-  RateTable() = default;
+  RateTable() : RateTable(0, 1, {}) {}
 
   /// `peak` per second; the thresholds of `steps` are multiplied by `unit`.
   RateTable(double peak, double unit, absl::Span<const EfficiencyStep> steps);
@@ -34,19 +35,28 @@ class RateTable {
 
   /// Units per second for `amount`; NaN where no step reaches down to it.
   double Rate(double amount) const {
-    std::size_t step = 0;
-    for (const double threshold : thresholds_) {
-      step += static_cast<std::size_t>(amount < threshold);
-    }
-    return rates_[step];
+    const auto missed = [this, amount](std::size_t i) {
+      return static_cast<std::size_t>(amount < first_thresholds_[i]);
+    };
+    static_assert(kFirst == 4);
+    const std::size_t step = missed(0) + missed(1) + missed(2) + missed(3);
+    return step < kFirst ? first_rates_[step] : RateOfRest(amount);
   }
 
  private:
-  double peak_ = 0;
-  std::vector<double> thresholds_;  // descending
-  std::vector<double> rates_ = std::vector<double>(1, kUncovered);
+  double RateOfRest(double amount) const;
 
-  static constexpr double kUncovered = __builtin_nan("");
+  // The first steps, compared without a branch. Where there are fewer, the
+  // others are reached by every amount and rate it NaN.
+  static constexpr std::size_t kFirst = 4;
+  std::array<double, kFirst> first_thresholds_;
+  std::array<double, kFirst> first_rates_;
+  double peak_ = 0;
+  struct Step {
+    double threshold;
+    double rate;
+  };
+  std::vector<Step> rest_;
 };
 
 /// The table of an engine: tflops and steps in gflops. PROC_EFF_RANGE,

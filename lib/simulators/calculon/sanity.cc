@@ -9,15 +9,17 @@ constexpr double kMostFlops = 1e21;
 constexpr double kMostBytes = 1180591620717411303424.0;  // 2^70
 
 bool CanBePrinted(const Layer& layer) {
-  const auto& cost = layer.cost;
-  const double flops =
-      std::max({cost[kForward].flops,
-                cost[kActivationGrad].flops + cost[kWeightGrad].flops,
-                cost[kOptimizer].flops});
-  const double bytes =
-      std::max({cost[kForward].bytes,
-                cost[kActivationGrad].bytes + cost[kWeightGrad].bytes,
-                cost[kOptimizer].bytes, layer.optimizer});
+  double flops = std::max(layer.forward.flops, layer.activation_grad.flops);
+  double bytes = std::max(layer.forward.bytes, layer.activation_grad.bytes);
+  if (layer.has_weights) {
+    const Weights& weights = layer.weights;
+    flops =
+        std::max({flops, layer.activation_grad.flops + weights.gradient.flops,
+                  weights.optimizer.flops});
+    bytes =
+        std::max({bytes, layer.activation_grad.bytes + weights.gradient.bytes,
+                  weights.state});
+  }
   return flops < kMostFlops && bytes < kMostBytes;
 }
 

@@ -7,17 +7,13 @@ namespace {
 
 constexpr std::array<BlockKind, kBlockKindCount> kBothKinds = {kBase, kEdge};
 
-// Time of a tiled product and of the part of its communication that is not
-// hidden.
-struct Overlapped {
-  double time;
-  double exposed;
-};
-
-Overlapped Overlap(const Pricing& pricing, const TensorGroup& group,
-                   const Cost& cost, double network_time) {
-  const double compute = cost.time;
-  if (network_time == 0) return {compute, 0};
+// Overlaps a tiled product with its communication: sets the time of both and
+// returns the part of the communication that is not hidden. Edge blocks are
+// treated like base blocks.
+std::array<double, kBlockKindCount> Overlap(const Pricing& pricing,
+                                            const TensorGroup& group,
+                                            double network_time, Cost& cost) {
+  if (network_time == 0) return {0, 0};
   // While it communicates, the processor computes more slowly.
   const double usage = group.network->processor_usage;
   const double slowed_flops = cost.flops_time / (1 - usage);
@@ -25,25 +21,46 @@ Overlapped Overlap(const Pricing& pricing, const TensorGroup& group,
       Combine(pricing, slowed_flops, cost.memory_time);
   const double tiles = group.peers;
   const double network_tile = network_time / tiles;
-  const double compute_tile = compute / tiles;
+  const double compute_tile = cost.time / tiles;
   const double slowed_compute_tile = slowed_compute / tiles;
   const double excess = network_tile - slowed_flops / tiles;
-  Overlapped result;
+  double exposed = 0;
   if (excess > 0) {
-    result.time = compute_tile + (tiles - 1) * slowed_compute_tile;
-    result.exposed = (tiles - 1) * excess;
+    cost.time = compute_tile + (tiles - 1) * slowed_compute_tile;
+    exposed = (tiles - 1) * excess;
   } else {
-    result.time = compute_tile + (tiles - 1) * compute_tile +
-                  (tiles - 1) * network_tile * usage;
-    result.exposed = 0;
+    cost.time = compute_tile + (tiles - 1) * compute_tile +
+                (tiles - 1) * network_tile * usage;
   }
   // The first tile of a pipe has nothing to hide behind; a ring starts with a
   // local one.
   if (group.overlap == TensorOverlap::kPipe) {
-    result.exposed += network_tile;
-    result.time += network_tile;
+    exposed += network_tile;
+    cost.time += network_tile;
   }
-  return result;
+  return {exposed, exposed};
+}
+
+// Sizes and times of a layer's communication: one of the passes reduces, which
+// also computes, the other gathers where reductions are split.
+void SetLinks(const TensorGroup& group, bool conjugate, double bytes,
+              const CollectiveTimes& times, double reducing_time,
+              double gathering_time, Communication& communication) {
+  const size_t reducing = conjugate ? kForward : kActivationGrad;
+  const size_t gathering = conjugate ? kActivationGrad : kForward;
+  for (const BlockKind kind : kBothKinds) {
+    const bool split = group.Split(kind);
+    const double reduce_link = split ? times.reduce_scatter : times.all_reduce;
+    const double gather_link = split ? times.all_gather : 0;
+    communication.size[reducing][kind] = bytes;
+    communication.time[reducing][kind] = reduce_link + reducing_time;
+    communication.size[gathering][kind] = split ? bytes : 0;
+    communication.time[gathering][kind] = gather_link + gathering_time;
+    // Redone without what is computed on the way.
+    communication.size[kWeightGrad][kind] = communication.size[kForward][kind];
+    communication.time[kWeightGrad][kind] =
+        conjugate ? reduce_link : gather_link;
+  }
 }
 
 }  // namespace
@@ -87,30 +104,18 @@ void TensorCommLayer(const Pricing& pricing, const TensorGroup& group, double x,
   SetSpaces(pricing, x, x, x, x, layer);
   if (split_always) {
     layer.activation = bytes / group.peers;
-    layer.activation_grad = layer.activation;
+    layer.activation_grad_space = layer.activation;
   } else if (conjugate) {
-    layer.activation_grad = 0;
+    layer.activation_grad_space = 0;
   } else {
     layer.activation = 0;
   }
-  const int reducing_stage = conjugate ? kForward : kActivationGrad;
-  const int gathering_stage = conjugate ? kActivationGrad : kForward;
-  layer.cost[reducing_stage] = reducing;
-  layer.cost[gathering_stage] = gathering;
+  (conjugate ? layer.forward : layer.activation_grad) = reducing;
+  (conjugate ? layer.activation_grad : layer.forward) = gathering;
   SetNoWeights(layer);
 
-  for (const BlockKind kind : kBothKinds) {
-    const bool split = group.Split(kind);
-    const double reduce_link = split ? times.reduce_scatter : times.all_reduce;
-    const double gather_link = split ? times.all_gather : 0;
-    communication.size[reducing_stage][kind] = bytes;
-    communication.time[reducing_stage][kind] = reduce_link + reducing_time;
-    communication.size[gathering_stage][kind] = split ? bytes : 0;
-    communication.time[gathering_stage][kind] = gather_link + gathering_time;
-    communication.size[kWeightGrad][kind] = communication.size[kForward][kind];
-    communication.time[kWeightGrad][kind] =
-        conjugate ? reduce_link : gather_link;
-  }
+  SetLinks(group, conjugate, bytes, times, reducing_time, gathering_time,
+           communication);
   communication.exposed = communication.time;
   communication.redone_exposed = communication.time[kWeightGrad];
   communication.required_bandwidth = {};
@@ -140,48 +145,33 @@ void OverlappedLinear(const Pricing& pricing, const TensorGroup& group,
     activation_grad = 0;
   }
   SetSpaces(pricing, inputs, outputs, activation, activation_grad, layer);
-  SetWeights(pricing, n * k, layer);
 
   const double bytes = (conjugate ? outputs : inputs) * pricing.element_bytes;
   const double reduction =
       (bytes / pricing.element_bytes) * (peers - 1) / peers;
   const double reduction_time = TimeOf(*pricing.vector, reduction);
-  const CollectiveTimes times = TimeCollectives(group, bytes);
-  const int reducing_stage = conjugate ? kForward : kActivationGrad;
-  const int gathering_stage = conjugate ? kActivationGrad : kForward;
-  for (const BlockKind kind : kBothKinds) {
-    const bool split = group.Split(kind);
-    const double reduce_link = split ? times.reduce_scatter : times.all_reduce;
-    const double gather_link = split ? times.all_gather : 0;
-    communication.size[reducing_stage][kind] = bytes;
-    communication.time[reducing_stage][kind] = reduce_link + reduction_time;
-    communication.size[gathering_stage][kind] = split ? bytes : 0;
-    communication.time[gathering_stage][kind] = gather_link;
-    communication.size[kWeightGrad][kind] = communication.size[kForward][kind];
-    communication.time[kWeightGrad][kind] =
-        conjugate ? reduce_link : gather_link;
-  }
+  SetLinks(group, conjugate, bytes, TimeCollectives(group, bytes),
+           reduction_time, 0, communication);
 
   const double flops = 2 * m * n * k;
   const double forward_bytes =
       (inputs + outputs + n * k) * pricing.element_bytes;
   const double backward_bytes =
       (n * k + activation + activation_grad) * pricing.element_bytes;
-  layer.cost[kForward] = Price(pricing, *pricing.matrix, flops, forward_bytes);
-  const double flops_time = layer.cost[kForward].flops_time;
-  layer.cost[kActivationGrad] =
-      CostOf(pricing, flops, flops_time, backward_bytes,
-             TimeOf(*pricing.memory, backward_bytes));
-  layer.cost[kWeightGrad] = layer.cost[kActivationGrad];
-  for (const Stage stage : {kForward, kActivationGrad, kWeightGrad}) {
-    // An edge block is overlapped like a base block.
-    const double network_time =
-        stage != kWeightGrad || redone ? communication.time[stage][kBase] : 0;
-    const Overlapped overlapped =
-        Overlap(pricing, group, layer.cost[stage], network_time);
-    layer.cost[stage].time = overlapped.time;
-    communication.exposed[stage] = {overlapped.exposed, overlapped.exposed};
-  }
+  layer.forward = Price(pricing, *pricing.matrix, flops, forward_bytes);
+  const double flops_time = layer.forward.flops_time;
+  layer.activation_grad = CostOf(pricing, flops, flops_time, backward_bytes,
+                                 TimeOf(*pricing.memory, backward_bytes));
+  layer.weights.gradient = layer.activation_grad;
+  SetWeights(pricing, n * k, layer);
+  communication.exposed[kForward] = Overlap(
+      pricing, group, communication.time[kForward][kBase], layer.forward);
+  communication.exposed[kActivationGrad] =
+      Overlap(pricing, group, communication.time[kActivationGrad][kBase],
+              layer.activation_grad);
+  communication.exposed[kWeightGrad] = Overlap(
+      pricing, group, redone ? communication.time[kWeightGrad][kBase] : 0,
+      layer.weights.gradient);
   // In a block's sums, what redoing exposes is read before the weight gradients
   // are looked at.
   communication.redone_exposed = communication.exposed[kForward];
