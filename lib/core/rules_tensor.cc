@@ -94,17 +94,12 @@ bool UlyssesHeads(const Subject& s, std::string* why) {
                 s.config.tp, s.config.cp, ranks, s.model.heads);
 }
 
+// A tensor parallelism of experts is ignored by frameworks where there are
+// none, and runs state it; expert parallelism is refused.
 bool EpNeedsExperts(const Subject& s, std::string* why) {
   if (s.model.experts != 0 || s.config.ep <= 1) return true;
   return Broken(why, "expert parallel size {} for a model without experts",
                 s.config.ep);
-}
-
-bool EtpNeedsExperts(const Subject& s, std::string* why) {
-  if (s.model.experts != 0 || s.config.etp <= 1) return true;
-  return Broken(
-      why, "tensor parallel size {} of experts for a model without experts",
-      s.config.etp);
 }
 
 bool Experts(const Subject& s, std::string* why) {
@@ -154,7 +149,6 @@ constexpr Rule kTensorRules[] = {
 
 constexpr Rule kExpertRules[] = {
     {"ep needs experts", EpNeedsExperts, {"ep"}},
-    {"etp needs experts", EtpNeedsExperts, {"etp"}},
     {"ep divides the experts", Experts, {"ep"}},
     {"etp divides the expert width", ExpertMlp, {"etp"}},
     {"expert groups divide the devices", ExpertGroups, {"ep", "etp", "pp"}},
