@@ -8,6 +8,7 @@
 #include "lmsimbench/json.h"
 #include "lmsimbench/layout.h"
 #include "lmsimbench/legality.h"
+#include "lmsimbench/linked_rows.h"
 #include "lmsimbench/lookup.h"
 #include "lmsimbench/measured_run.h"
 #include "lmsimbench/model_spec.h"
