@@ -3,6 +3,7 @@
 /// \file
 /// Everything of lmsimbench but the formatting of its values (`fmt.h`).
 
+#include "lmsimbench/answer_sheet.h"
 #include "lmsimbench/bundle.h"
 #include "lmsimbench/counts.h"
 #include "lmsimbench/json.h"
@@ -11,11 +12,17 @@
 #include "lmsimbench/linked_rows.h"
 #include "lmsimbench/lookup.h"
 #include "lmsimbench/measured_run.h"
+#include "lmsimbench/measurements.h"
 #include "lmsimbench/model_spec.h"
+#include "lmsimbench/naive.h"
 #include "lmsimbench/nearest_name.h"
 #include "lmsimbench/parallel_config.h"
 #include "lmsimbench/prediction.h"
 #include "lmsimbench/profile_view.h"
+#include "lmsimbench/report.h"
+#include "lmsimbench/row_kind.h"
+#include "lmsimbench/score.h"
+#include "lmsimbench/scorecard.h"
 #include "lmsimbench/simulator.h"
 #include "lmsimbench/system.h"
 #include "lmsimbench/values.h"
