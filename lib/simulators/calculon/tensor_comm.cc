@@ -7,38 +7,51 @@ namespace {
 
 constexpr std::array<BlockKind, kBlockKindCount> kBothKinds = {kBase, kEdge};
 
-// Overlaps a tiled product with its communication: sets the time of both and
-// returns the part of the communication that is not hidden. Edge blocks are
-// treated like base blocks.
+// A product cut into tiles that are computed while others are communicated.
+struct Tiling {
+  double tiles = 1;
+  double usage = 0;  // share of the processor that communication takes
+  bool exposes_first = false;  // a pipe's first tile has nothing to hide behind
+  double slowed_flops_time = 0;  // computing beside communication
+  double slowed_flops_per_tile = 0;
+};
+
+// Overlaps a product with its communication: sets the time of both and returns
+// the part of the communication that is not hidden. Edge blocks are treated
+// like base blocks.
 std::array<double, kBlockKindCount> Overlap(const Pricing& pricing,
-                                            const TensorGroup& group,
+                                            const Tiling& tiling,
                                             double network_time, Cost& cost) {
   if (network_time == 0) return {0, 0};
-  // While it communicates, the processor computes more slowly.
-  const double usage = group.network->processor_usage;
-  const double slowed_flops = cost.flops_time / (1 - usage);
-  const double slowed_compute =
-      Combine(pricing, slowed_flops, cost.memory_time);
-  const double tiles = group.peers;
+  const double tiles = tiling.tiles;
   const double network_tile = network_time / tiles;
   const double compute_tile = cost.time / tiles;
-  const double slowed_compute_tile = slowed_compute / tiles;
-  const double excess = network_tile - slowed_flops / tiles;
+  const double excess = network_tile - tiling.slowed_flops_per_tile;
   double exposed = 0;
   if (excess > 0) {
-    cost.time = compute_tile + (tiles - 1) * slowed_compute_tile;
+    const double slowed_compute =
+        Combine(pricing, tiling.slowed_flops_time, cost.memory_time);
+    cost.time = compute_tile + (tiles - 1) * (slowed_compute / tiles);
     exposed = (tiles - 1) * excess;
   } else {
     cost.time = compute_tile + (tiles - 1) * compute_tile +
-                (tiles - 1) * network_tile * usage;
+                (tiles - 1) * network_tile * tiling.usage;
   }
-  // The first tile of a pipe has nothing to hide behind; a ring starts with a
-  // local one.
-  if (group.overlap == TensorOverlap::kPipe) {
+  if (tiling.exposes_first) {
     exposed += network_tile;
     cost.time += network_tile;
   }
   return {exposed, exposed};
+}
+
+// Bandwidths with which a pass would just hide its communication.
+std::array<double, kBlockKindCount> RequiredBandwidth(
+    const std::array<double, kBlockKindCount>& size, const Tiling& tiling) {
+  const double edge = size[kEdge] / tiling.tiles / tiling.slowed_flops_per_tile;
+  const bool same = size[kBase] == size[kEdge];
+  return {
+      same ? edge : size[kBase] / tiling.tiles / tiling.slowed_flops_per_tile,
+      edge};
 }
 
 // Sizes and times of a layer's communication: one of the passes reduces, which
@@ -164,27 +177,27 @@ void OverlappedLinear(const Pricing& pricing, const TensorGroup& group,
                                  TimeOf(*pricing.memory, backward_bytes));
   layer.weights.gradient = layer.activation_grad;
   SetWeights(pricing, n * k, layer);
+  Tiling tiling;
+  tiling.tiles = peers;
+  tiling.usage = group.network->processor_usage;
+  tiling.exposes_first = group.overlap == TensorOverlap::kPipe;
+  tiling.slowed_flops_time = flops_time / (1 - tiling.usage);
+  tiling.slowed_flops_per_tile = tiling.slowed_flops_time / peers;
+  communication.tiles = peers;
   communication.exposed[kForward] = Overlap(
-      pricing, group, communication.time[kForward][kBase], layer.forward);
+      pricing, tiling, communication.time[kForward][kBase], layer.forward);
   communication.exposed[kActivationGrad] =
-      Overlap(pricing, group, communication.time[kActivationGrad][kBase],
+      Overlap(pricing, tiling, communication.time[kActivationGrad][kBase],
               layer.activation_grad);
   communication.exposed[kWeightGrad] = Overlap(
-      pricing, group, redone ? communication.time[kWeightGrad][kBase] : 0,
+      pricing, tiling, redone ? communication.time[kWeightGrad][kBase] : 0,
       layer.weights.gradient);
   // In a block's sums, what redoing exposes is read before the weight gradients
   // are looked at.
   communication.redone_exposed = communication.exposed[kForward];
-
-  communication.tiles = peers;
-  const double slowed_tile =
-      flops_time / (1 - group.network->processor_usage) / peers;
-  for (const Stage stage : {kForward, kActivationGrad}) {
-    for (const BlockKind kind : kBothKinds) {
-      communication.required_bandwidth[static_cast<size_t>(stage)][kind] =
-          communication.size[stage][kind] / peers / slowed_tile;
-    }
-  }
+  communication.required_bandwidth = {
+      RequiredBandwidth(communication.size[kForward], tiling),
+      RequiredBandwidth(communication.size[kActivationGrad], tiling)};
 }
 
 }  // namespace lmsimbench::calculon
