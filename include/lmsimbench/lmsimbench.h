@@ -5,6 +5,7 @@
 
 #include "lmsimbench/answer_sheet.h"
 #include "lmsimbench/bundle.h"
+#include "lmsimbench/calculon.h"
 #include "lmsimbench/counts.h"
 #include "lmsimbench/json.h"
 #include "lmsimbench/layout.h"
@@ -24,6 +25,7 @@
 #include "lmsimbench/score.h"
 #include "lmsimbench/scorecard.h"
 #include "lmsimbench/simulator.h"
+#include "lmsimbench/simulators.h"
 #include "lmsimbench/system.h"
 #include "lmsimbench/values.h"
 #include "lmsimbench/version.h"

@@ -15,6 +15,8 @@ struct BuiltInSimulator {
   const char* name;
   /// One line: what it is and what it answers.
   const char* description;
+  /// False for a variant that is scored only where it is named.
+  bool scored_by_default;
 };
 
 /// The built-in simulators, in the order in which a scorecard shows them.

@@ -1,0 +1,71 @@
+#include "lmsimbench/simulators.h"
+
+#include <fmt/core.h>
+
+#include <iterator>
+#include <vector>
+
+#include "lmsimbench/calculon.h"
+#include "lmsimbench/naive.h"
+#include "lmsimbench/nearest_name.h"
+
+namespace lmsimbench {
+namespace {
+
+using MadeSimulator = absl::StatusOr<std::unique_ptr<Simulator>>;
+
+constexpr BuiltInSimulator kSimulators[] = {
+    {"naive-utilisation",
+     "yardstick: the model's operations at one utilisation a platform; answers "
+     "time",
+     true},
+    {"naive-bubble",
+     "yardstick: the same, and the pipeline's bubble; answers time", true},
+    {"calculon",
+     "Calculon's model on its own A100 and H100; answers time and memory",
+     true},
+    {"calculon-described",
+     "Calculon's model on platforms described from their figures and kernels; "
+     "answers time and memory",
+     true},
+    {"calculon-strict",
+     "Calculon as it stands: refuses what it would have to adapt", false},
+};
+
+// In the order of kSimulators.
+MadeSimulator (*const kMakers[])(const Bundle&) = {
+    [](const Bundle& bundle) -> MadeSimulator {
+      return MakeNaive(NaiveKind::kUtilisation, bundle);
+    },
+    [](const Bundle& bundle) -> MadeSimulator {
+      return MakeNaive(NaiveKind::kBubble, bundle);
+    },
+    [](const Bundle&) -> MadeSimulator { return MakeCalculon(); },
+    [](const Bundle& bundle) -> MadeSimulator {
+      return MakeCalculonDescribed(bundle);
+    },
+    [](const Bundle&) -> MadeSimulator {
+      return MakeCalculon(CalculonAdaptations::Strict());
+    },
+};
+static_assert(std::size(kSimulators) == std::size(kMakers),
+              "one maker a simulator");
+
+}  // namespace
+
+absl::Span<const BuiltInSimulator> BuiltInSimulators() { return kSimulators; }
+
+absl::StatusOr<std::unique_ptr<Simulator>> MakeSimulator(
+    const std::string& name, const Bundle& bundle) {
+  std::vector<std::string> known;
+  for (size_t i = 0; i < std::size(kSimulators); ++i) {
+    if (name == kSimulators[i].name) return kMakers[i](bundle);
+    known.emplace_back(kSimulators[i].name);
+  }
+  const std::string nearest = NearestName(name, known);
+  return absl::NotFoundError(fmt::format(
+      "no built-in simulator is named '{}'{}", name,
+      nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+}
+
+}  // namespace lmsimbench
