@@ -158,6 +158,14 @@ TEST_CASE("key and value heads and tensor ranks: one divides the other") {
         std::vector<std::string>{"tp and kv heads divide one another"});
 }
 
+TEST_CASE("as many micro-batches as stages are enough to interleave") {
+  Question q = Ask(DenseLayers(24), 4096, 4);
+  q.config.pp = 4;
+  q.config.vpp = 3;
+  q.config.micro_batch = 1;
+  CHECK(RulesBroken(q).empty());
+}
+
 // What real runs do and what must therefore stay legal.
 TEST_CASE("1F1B and GPipe may have fewer micro-batches than stages") {
   for (Schedule schedule :
@@ -593,6 +601,16 @@ TEST_CASE(
   expected.tp = 4;
   expected.dp = 1;
   CHECK(*NearestLegal(q.workload, q.config, 8) == expected);
+}
+
+TEST_CASE("an algorithm that fits no size gives way to the one division left") {
+  // 7 devices: only the sequence divides by 7, and it is odd.
+  Question q = Ask(DenseLayers(1), 4095, 32);
+  q.config.cp = 7;
+  q.config.context_algorithm = ContextAlgorithm::kRing;
+  ParallelConfig expected = q.config;
+  expected.context_algorithm = ContextAlgorithm::kNotStated;
+  CHECK(*NearestLegal(q.workload, q.config, 7) == expected);
 }
 
 TEST_CASE("a legal configuration is returned unchanged") {
