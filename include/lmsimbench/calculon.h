@@ -17,8 +17,9 @@ struct CalculonAdaptations {
   /// Grouped queries as multi-head attention; the MLP is cut so that the number
   /// of parameters stays.
   bool grouped_queries = true;
-  /// No recomputation with flash attention as recomputation of the attention
-  /// core: neither stores the quadratic tensors.
+  /// No recomputation where flash attention is known to have run
+  /// (`attention_impl`) as recomputation of the attention core: neither stores
+  /// the quadratic tensors.
   bool flash_attention = true;
   /// Sharded parameters (ZeRO stage 3) as a sharded optimizer.
   bool sharded_parameters = true;

@@ -94,6 +94,9 @@ struct Workload {
   Precision gradient_precision = Precision::kNotStated;
   Optimizer optimizer = Optimizer::kNotStated;
   AttentionImpl attention_impl = AttentionImpl::kNotStated;
+  /// The framework's switch for flash attention, of a source that states the
+  /// switch and not what ran (see `UsesFlashAttention`).
+  YesNo flash_attention = YesNo::kNotStated;
   LossImpl loss_impl = LossImpl::kNotStated;
   /// Tokens of one chunk of the chunked loss.
   int64_t loss_chunk = kNoCount;
@@ -115,6 +118,7 @@ struct Workload {
     visit("gradient_precision", self.gradient_precision...);
     visit("optimizer", self.optimizer...);
     visit("attention_impl", self.attention_impl...);
+    visit("flash_attention", self.flash_attention...);
     visit("loss_impl", self.loss_impl...);
     visit("loss_chunk", self.loss_chunk...);
     visit("fused_norm", self.fused_norm...);
@@ -134,5 +138,13 @@ struct Workload {
     return HashFields(std::move(state), workload);
   }
 };
+
+/// True if the attention core is fused: as stated, else as the framework's
+/// switch has it.
+inline bool UsesFlashAttention(const Workload& workload) {
+  return workload.attention_impl == AttentionImpl::kFlash ||
+         (workload.attention_impl == AttentionImpl::kNotStated &&
+          IsYes(workload.flash_attention));
+}
 
 }  // namespace lmsimbench

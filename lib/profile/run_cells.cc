@@ -136,9 +136,6 @@ const std::vector<SourceWord>& SourceWords() {
        {{"megatron_cp_algo", "ring"},
         {"ulysses_cp_algo", "ulysses"},
         {"hybrid_cp_algo", "hybrid"}}},
-      {"flash_attention",
-       "attention_impl",
-       {{"True", "flash"}, {"False", "unfused"}}},
       // Here -1 says that the model has no dense layers.
       {"moe_dense_first_layers", "dense_first_layers", {{"-1", "0"}}},
       {"moe_dispatcher", "expert_dispatch", {}},
@@ -147,44 +144,29 @@ const std::vector<SourceWord>& SourceWords() {
   return *kWords;
 }
 
-// Sets the field of this name to what the text says. Collects the names of all
-// fields that options may set.
-class OptionSetter {
- public:
-  OptionSetter(absl::string_view field, const std::string& value)
-      : field_(field), value_(value) {}
+// Calls `visit(name, field)` for every field that an option may set.
+template <typename Visit>
+void VisitOptions(Workload& workload, ParallelConfig& config, Visit visit) {
+  const auto visit_field = [&visit](const char* name, auto& field) {
+    if constexpr (!std::is_same_v<std::decay_t<decltype(field)>, ModelSpec>) {
+      if (!HasColumn(name)) visit(name, field);
+    }
+  };
+  ModelSpec::VisitFields(visit_field, workload.model);
+  Workload::VisitFields(visit_field, workload);
+  ParallelConfig::VisitFields(visit_field, config);
+}
 
-  template <typename T>
-  void Visit(T& object) {
-    T::VisitFields(
-        [this](const char* name, auto& field) {
-          using Field = std::decay_t<decltype(field)>;
-          if constexpr (!std::is_same_v<Field, ModelSpec>) {
-            if (HasColumn(name)) return;
-            known_.emplace_back(name);
-            if (field_ != name) return;
-            found_ = true;
-            status_ = ReadValue(value_, field);
-          }
-        },
-        object);
-  }
-
-  bool found() const { return found_; }
-  const absl::Status& status() const { return status_; }
-  std::vector<std::string> known() const {
-    std::vector<std::string> known = known_;
-    for (const SourceWord& word : SourceWords()) known.emplace_back(word.key);
-    return known;
-  }
-
- private:
-  absl::string_view field_;
-  const std::string& value_;
-  bool found_ = false;
-  absl::Status status_;
-  std::vector<std::string> known_;
-};
+std::vector<std::string> KnownOptions() {
+  std::vector<std::string> known;
+  Workload workload;
+  ParallelConfig config;
+  VisitOptions(workload, config, [&known](const char* name, const auto&) {
+    known.emplace_back(name);
+  });
+  for (const SourceWord& word : SourceWords()) known.emplace_back(word.key);
+  return known;
+}
 
 absl::Status ReadOption(const std::string& key, std::string value,
                         Workload& workload, ParallelConfig& config) {
@@ -200,14 +182,17 @@ absl::Status ReadOption(const std::string& key, std::string value,
     return absl::InvalidArgumentError(
         fmt::format("option '{}': the table has a column for it", key));
   }
-  OptionSetter setter(field, value);
-  setter.Visit(workload.model);
-  setter.Visit(workload);
-  setter.Visit(config);
-  if (!setter.found()) return Unknown("option", key, setter.known());
-  if (setter.status().ok()) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
-      "option '{}': {}", key, std::string(setter.status().message())));
+  bool found = false;
+  absl::Status status;
+  VisitOptions(workload, config, [&](const char* name, auto& member) {
+    if (field != name) return;
+    found = true;
+    status = ReadValue(value, member);
+  });
+  if (!found) return Unknown("option", key, KnownOptions());
+  if (status.ok()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("option '{}': {}", key, std::string(status.message())));
 }
 
 }  // namespace

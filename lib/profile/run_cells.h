@@ -26,7 +26,7 @@ absl::Status ReadRecompute(const std::string& text, ParallelConfig& config);
 
 /// Layout facts as `key=value;key=value`. A key is the name of a field of
 /// `ModelSpec`, `Workload` or `ParallelConfig` that has no column of its own,
-/// or one of the sources' own words: `cp_algorithm`, `flash_attention`,
+/// or one of the sources' own words: `cp_algorithm`,
 /// `moe_dense_first_layers`, `moe_dispatcher`, `moe_grouped_gemm`. Facts are
 /// written True or False, lists with commas.
 absl::Status ReadOptions(absl::string_view text, Workload& workload,

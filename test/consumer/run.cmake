@@ -1,5 +1,5 @@
 # Builds and runs a stranger's project against the library.
-#   cmake -DKIND=package|subdirectory -DSOURCE=… -DBUILD=… -DSCRATCH=… -DCONFIG=… -DCXX=… -P run.cmake
+#   cmake -DKIND=package|subdirectory -DSOURCE=… -DBUILD=… -DSCRATCH=… -DCXX=… -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -10,7 +10,7 @@ endfunction()
 
 file(REMOVE_RECURSE "${SCRATCH}")
 file(MAKE_DIRECTORY "${SCRATCH}")
-set(arguments -G Ninja -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_CXX_COMPILER=${CXX})
+set(arguments -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=${CXX})
 if(KIND STREQUAL "package")
   run(${CMAKE_COMMAND} --install "${BUILD}" --prefix "${SCRATCH}/prefix")
   if(NOT EXISTS "${SCRATCH}/prefix/bin/lmsimbench")

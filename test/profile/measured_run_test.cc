@@ -138,10 +138,10 @@ TEST_CASE("the sources' own words are understood") {
         ContextAlgorithm::kRing);
   CHECK(Options("cp_algorithm=hybrid_cp_algo").config.context_algorithm ==
         ContextAlgorithm::kHybrid);
-  CHECK(Options("flash_attention=True").workload.attention_impl ==
-        AttentionImpl::kFlash);
-  CHECK(Options("flash_attention=False").workload.attention_impl ==
-        AttentionImpl::kUnfused);
+  CHECK(Options("flash_attention=True").workload.flash_attention ==
+        YesNo::kYes);
+  CHECK(Options("flash_attention=False").workload.flash_attention ==
+        YesNo::kNo);
   CHECK(
       Options("moe_dense_first_layers=-1").workload.model.dense_first_layers ==
       0);
