@@ -41,15 +41,15 @@ int ListModels(const Bundle& bundle) {
   std::vector<std::vector<std::string>> rows = {
       {"model", "layers", "hidden", "heads", "kv heads", "ffn", "experts",
        "vocabulary", "parameters, 1e9"}};
-  for (const std::string& name : lmsimbench::ModelNames(bundle)) {
-    const auto model = lmsimbench::FindModel(bundle, name);
-    if (!model.ok()) return Fail(model.status());
-    const auto parameters = lmsimbench::CountParameters(*model);
+  const auto models = lmsimbench::NamedModels(bundle);
+  if (!models.ok()) return Fail(models.status());
+  for (const auto& [name, also_called, model] : *models) {
+    const auto parameters = lmsimbench::CountParameters(model);
     rows.push_back(
-        {name, Count(model->layers), Count(model->hidden), Count(model->heads),
-         Count(model->kv_heads),
-         Count(IsStated(model->ffn) ? model->ffn : model->expert_ffn),
-         model->experts > 0 ? Count(model->experts) : "-", Count(model->vocab),
+        {name, Count(model.layers), Count(model.hidden), Count(model.heads),
+         Count(model.kv_heads),
+         Count(IsStated(model.ffn) ? model.ffn : model.expert_ffn),
+         model.experts > 0 ? Count(model.experts) : "-", Count(model.vocab),
          parameters.ok()
              ? fmt::format("{:.2f}",
                            static_cast<double>(parameters->total) / 1e9)

@@ -12,11 +12,23 @@
 
 namespace lmsimbench {
 
-/// Names of the bundle's models and platforms, sorted. A model's name is that
-/// of a row of the iterations view or of the models table; where one name
-/// stands for several architectures, each is listed with its source, as
-/// "name@source".
-std::vector<std::string> ModelNames(const Bundle& bundle);
+/// A model under a name that means it alone.
+struct NamedModel {
+  /// The name that its sources use; where that stands for several
+  /// architectures, followed by "@source"; and where that still does, by the
+  /// facts that tell them apart, as ",heads=16".
+  std::string name;
+  /// The same with other sources that have the same architecture.
+  std::vector<std::string> also_called;
+  ModelSpec model;
+};
+
+/// Every model of the iterations view and of the models table, sorted by name.
+/// Refuses what `ReadRuns` refuses, and a cell of the models table that has no
+/// meaning.
+absl::StatusOr<std::vector<NamedModel>> NamedModels(const Bundle& bundle);
+
+/// Names of the bundle's platforms, sorted.
 std::vector<std::string> PlatformNames(const Bundle& bundle);
 
 /// The model or platform with this name, or in this JSON file: what ends in

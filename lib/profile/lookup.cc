@@ -7,7 +7,6 @@
 #include "absl/strings/match.h"
 #include "fmt/format.h"
 #include "lib/profile/files.h"
-#include "lib/profile/named_models.h"
 #include "lib/profile/run_cells.h"
 #include "lib/profile/view_row.h"
 #include "lmsimbench/json.h"
@@ -72,14 +71,6 @@ System ReadSystem(const ViewRow& row) {
 }
 
 }  // namespace
-
-std::vector<std::string> ModelNames(const Bundle& bundle) {
-  std::vector<std::string> names;
-  const absl::StatusOr<std::vector<NamedModel>> models = NamedModels(bundle);
-  if (!models.ok()) return names;
-  for (const NamedModel& model : *models) names.push_back(model.name);
-  return names;
-}
 
 std::vector<std::string> PlatformNames(const Bundle& bundle) {
   std::vector<std::string> names;

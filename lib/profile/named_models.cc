@@ -1,5 +1,3 @@
-#include "lib/profile/named_models.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,6 +8,7 @@
 #include "fmt/format.h"
 #include "lib/profile/run_cells.h"
 #include "lib/profile/view_row.h"
+#include "lmsimbench/lookup.h"
 #include "lmsimbench/measured_run.h"
 
 namespace lmsimbench {
