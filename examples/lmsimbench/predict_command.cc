@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "command.h"
+#include "lmsimbench/fmt.h"
 #include "lmsimbench/json.h"
 #include "lmsimbench/legality.h"
 #include "lmsimbench/lookup.h"
@@ -281,9 +282,9 @@ int Predict(const Program& program, const Options& options) {
     }
   }
   if (!options.json) {
-    fmt::print("model {}, platform {}, {} devices\nconfiguration {}\n",
+    fmt::print("model {}, platform {}, {} devices\nconfiguration: {}\n",
                question.workload.model.name, question.system.name,
-               question.system.devices, lmsimbench::ToJson(question.config));
+               question.system.devices, question.config);
     if (question.measured != nullptr) {
       fmt::print("measured: {} ms, {} GiB\n",
                  Milliseconds(question.measured->iteration_time_s),
@@ -306,7 +307,8 @@ int Predict(const Program& program, const Options& options) {
     }
     ++answered;
     if (options.json) {
-      fmt::print("{}\n", lmsimbench::ToJson(*prediction));
+      fmt::print("{{\"simulator\": \"{}\", \"prediction\": {}}}\n", name,
+                 lmsimbench::ToJson(*prediction));
     } else {
       PrintPrediction(name, *prediction);
     }
@@ -346,7 +348,8 @@ void AddPredictCommand(CLI::App& app, Program& program) {
       ->add_option("--simulator", options->simulators,
                    "Simulator to ask; default: all")
       ->type_name("NAME");
-  predict->add_flag("--json", options->json, "Print predictions as JSON");
+  predict->add_flag("--json", options->json,
+                    "Print predictions as JSON, one object a simulator");
   AddFieldOptions<Workload>(*predict, options, "Workload");
   AddFieldOptions<ParallelConfig>(*predict, options, "Configuration");
   predict->callback([&program, options, predict] {

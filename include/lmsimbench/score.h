@@ -29,9 +29,10 @@ struct ScoreOptions {
 /// `spec/metrics.md`). Flagged rows stand apart, and so does the shared set
 /// where several simulators are scored.
 ///
-/// INVALID_ARGUMENT if there is no sheet, two have one name, or one does not
-/// have an answer for each run; NOT_FOUND, with the nearest name, if the
-/// selection holds no run.
+/// INVALID_ARGUMENT if there is no sheet, two have one name, one does not have
+/// an answer for each run or predicts a time that is not positive, or an option
+/// is out of range; NOT_FOUND, with the nearest name, if the selection holds no
+/// run.
 absl::StatusOr<Scorecard> Score(const Measurements& measurements,
                                 absl::Span<const AnswerSheet> sheets,
                                 const ScoreOptions& options = {});

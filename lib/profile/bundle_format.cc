@@ -101,25 +101,29 @@ bool AllBelow(absl::Span<const uint32_t> ids, size_t size) {
   return (seen >> 31) == 0;
 }
 
-absl::Status ReadColumn(const format::Column& column, uint64_t rows,
-                        const Pool& pool, const std::string& where,
-                        ProfileColumn& out) {
+absl::Status ReadColumn(const format::Column& column, const format::View& table,
+                        const Pool& pool, ProfileColumn& out) {
+  const uint64_t rows = table.rows();
+  const auto wrong = [&](const std::string& what) {
+    return Wrong(fmt::format("column '{}' of table '{}' {}", out.name,
+                             table.name()->str(), what));
+  };
   const int vectors = (column.f64() != nullptr ? 1 : 0) +
                       (column.i64() != nullptr ? 1 : 0) +
                       (column.ids() != nullptr ? 1 : 0);
   if (vectors != 1) {
-    return Wrong(fmt::format("{} has {} vectors, not 1", where, vectors));
+    return wrong(fmt::format("has {} vectors, not 1", vectors));
   }
   const auto take = [&](const auto* vector, const char* kind, auto& span) {
     if (vector == nullptr) {
-      return Wrong(fmt::format("{} holds no {}", where, kind));
+      return wrong(fmt::format("holds no {}", kind));
     }
     if (vector->size() != rows) {
-      return Wrong(fmt::format("{} has {} entries for {} rows", where,
-                               vector->size(), rows));
+      return wrong(
+          fmt::format("has {} entries for {} rows", vector->size(), rows));
     }
     if (!IsAligned(*vector)) {
-      return Wrong(fmt::format("{} is not aligned", where));
+      return wrong("is not aligned");
     }
     span = SpanOf(*vector);
     return absl::OkStatus();
@@ -137,14 +141,14 @@ absl::Status ReadColumn(const format::Column& column, uint64_t rows,
       absl::Status status = take(column.ids(), "texts", ids);
       if (!status.ok()) return status;
       if (!AllBelow(ids, pool.ends.size())) {
-        return Wrong(fmt::format("{} names a text beyond the {} of the pool",
-                                 where, pool.ends.size()));
+        return wrong(fmt::format("names a text beyond the {} of the pool",
+                                 pool.ends.size()));
       }
       out.strings = StringColumn(ids, pool.ends, pool.text);
       return absl::OkStatus();
     }
   }
-  return Wrong(fmt::format("{} is of an unknown kind", where));
+  return wrong("is of an unknown kind");
 }
 
 // A table of a known name has every column of its specification.
@@ -177,10 +181,7 @@ absl::StatusOr<ProfileView> ReadTable(const format::View& table,
     const format::Column& column =
         *table.columns()->Get(static_cast<flatbuffers::uoffset_t>(i));
     columns[i].name = column.name()->str();
-    absl::Status status = ReadColumn(
-        column, table.rows(), pool,
-        fmt::format("column '{}' of table '{}'", columns[i].name, name),
-        columns[i]);
+    absl::Status status = ReadColumn(column, table, pool, columns[i]);
     if (!status.ok()) return status;
     for (size_t j = 0; j < i; ++j) {
       if (columns[j].name != columns[i].name) continue;

@@ -6,18 +6,28 @@
 
 namespace lmsimbench {
 
+namespace {
+
+// Bytes of whole blocks that are ASCII: nearly all text is.
+std::ptrdiff_t AsciiBytes(const char* begin, const char* end) {
+  constexpr uint64_t kHighBits = 0x8080808080808080u;
+  uint64_t words[4];
+  const char* at = begin;
+  for (; end - at >= static_cast<std::ptrdiff_t>(sizeof words);
+       at += sizeof words) {
+    std::memcpy(words, at, sizeof words);
+    if (((words[0] | words[1] | words[2] | words[3]) & kHighBits) != 0) break;
+  }
+  return at - begin;
+}
+
+}  // namespace
+
 bool IsUtf8(absl::string_view bytes) {
   const char* at = bytes.data();
   const char* const end = at + bytes.size();
   while (at != end) {
-    // Nearly all text is ASCII: eight bytes at a time.
-    constexpr uint64_t kHighBits = 0x8080808080808080u;
-    uint64_t word = 0;
-    while (end - at >= 8) {
-      std::memcpy(&word, at, 8);
-      if ((word & kHighBits) != 0) break;
-      at += 8;
-    }
+    at += AsciiBytes(at, end);
     if (at == end) break;
     const auto byte = [at](size_t i) { return static_cast<uint8_t>(at[i]); };
     const uint8_t first = byte(0);

@@ -1,5 +1,6 @@
 #include "lmsimbench/score.h"
 
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,6 +13,37 @@
 
 namespace lmsimbench {
 namespace {
+
+/// A predicted time is positive: errors are logarithms too.
+absl::Status CheckTimes(const AnswerSheet& sheet,
+                        const std::vector<MeasuredRun>& runs,
+                        const std::vector<Answer>& answers) {
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const double time = answers[i].iteration_time_s;
+    if (IsStated(time) && !(time > 0 && std::isfinite(time))) {
+      return absl::InvalidArgumentError(
+          fmt::format("'{}' predicts {} s for {}; a time is positive and "
+                      "finite, or not answered",
+                      sheet.simulator, time, runs[i].record_id));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOptions(const ScoreOptions& options) {
+  if (!(options.memory_margin > -1 && std::isfinite(options.memory_margin))) {
+    return absl::InvalidArgumentError(fmt::format(
+        "a memory margin of {}; it is a fraction above -1, 0.1 for 10 %",
+        options.memory_margin));
+  }
+  if (!(options.false_fit_cost >= 0 && options.false_refusal_cost >= 0)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "costs of {} for a false fit and {} for a false refusal; neither may "
+        "be negative",
+        options.false_fit_cost, options.false_refusal_cost));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status CheckSheets(const Measurements& measurements,
                          absl::Span<const AnswerSheet> sheets) {
@@ -32,6 +64,11 @@ absl::Status CheckSheets(const Measurements& measurements,
           sheet.simulator, sheet.runs.size(), sheet.failed_runs.size(),
           measurements.runs.size(), measurements.failed_runs.size()));
     }
+    absl::Status status = CheckTimes(sheet, measurements.runs, sheet.runs);
+    if (status.ok()) {
+      status = CheckTimes(sheet, measurements.failed_runs, sheet.failed_runs);
+    }
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -96,6 +133,7 @@ void ScoreLines(const std::vector<score::Line>& lines,
 absl::StatusOr<Scorecard> Score(const Measurements& measurements,
                                 absl::Span<const AnswerSheet> sheets,
                                 const ScoreOptions& options) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   if (absl::Status status = CheckSheets(measurements, sheets); !status.ok()) {
     return status;
   }

@@ -320,12 +320,15 @@ TEST_CASE("columns are asked for by name and type") {
 }
 
 TEST_CASE("the fingerprint tells bundles apart") {
-  const auto a = Open(SmallBundle());
+  // A bundle read from memory borrows it.
+  const auto bytes = SmallBundle();
+  const auto same_bytes = SmallBundle();
+  const auto a = Open(bytes);
   const auto b = Bundle::Embedded();
   REQUIRE(a.ok());
   REQUIRE(b.ok());
   CHECK(a->Fingerprint().size() == 16);
-  CHECK(a->Fingerprint() == Open(SmallBundle())->Fingerprint());
+  CHECK(a->Fingerprint() == Open(same_bytes)->Fingerprint());
   CHECK(a->Fingerprint() != b->Fingerprint());
 }
 

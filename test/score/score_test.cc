@@ -381,7 +381,19 @@ TEST_CASE("what cannot be scored is refused by name") {
   CHECK_THAT(message(Score(c.measurements, {shorter}, {})),
              Catch::Contains("has 4 runs and 0 failed runs, the measurements "
                              "have 5 and 0"));
+  AnswerSheet timeless = c.sheet;
+  timeless.runs[2].iteration_time_s = 0;
+  CHECK_THAT(message(Score(c.measurements, {timeless}, {})),
+             Catch::Contains("'sim' predicts 0 s for 3.000000"));
   ScoreOptions options;
+  options.memory_margin = kNoNumber;
+  CHECK_THAT(message(Score(c.measurements, {c.sheet}, options)),
+             Catch::Contains("a memory margin of nan"));
+  options = {};
+  options.false_fit_cost = -1;
+  CHECK_THAT(message(Score(c.measurements, {c.sheet}, options)),
+             Catch::Contains("costs of -1"));
+  options = {};
   options.selection.split = "tests";
   const auto unknown = Score(c.measurements, {c.sheet}, options);
   CHECK(unknown.status().code() == absl::StatusCode::kNotFound);
