@@ -33,8 +33,8 @@ class Simulator {
   const std::string& name() const { return name_; }
 
   /// Predicts one configuration. Checks the answer: a time or memory that is
-  /// negative or infinite, or an answer without any part, is `kInternal` naming
-  /// the simulator and the number.
+  /// negative or infinite, an iteration time of 0, or an answer without any
+  /// part, is `kInternal` naming the simulator and the number.
   absl::StatusOr<Prediction> Predict(const Workload& workload,
                                      const System& system,
                                      const ParallelConfig& config) const;

@@ -42,6 +42,10 @@ absl::Status CheckAnswer(const std::string& simulator,
                     "neither negative nor infinite",
                     simulator, check.bad_field, check.bad_number));
   }
+  if (prediction.iteration_time_s == 0) {
+    return absl::InternalError(fmt::format(
+        "simulator '{}' answered an iteration time of 0", simulator));
+  }
   if (!check.answered) {
     return absl::InternalError(fmt::format(
         "simulator '{}' answered without time, memory or verdict", simulator));

@@ -78,6 +78,15 @@ TEST_CASE("a negative or infinite number is an error that names the field") {
   }
 }
 
+TEST_CASE("an iteration that takes no time is an error, not a perfect one") {
+  const auto prediction = Ask([](Prediction& p) {
+    p.iteration_time_s = 0;
+    return absl::OkStatus();
+  });
+  CHECK(prediction.status().code() == absl::StatusCode::kInternal);
+  CHECK(absl::StrContains(prediction.status().message(), "time of 0"));
+}
+
 TEST_CASE("after an error the prediction is cleared") {
   const Fixed refuses([](Prediction& p) {
     p.iteration_time_s = 1;
