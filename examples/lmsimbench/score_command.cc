@@ -80,7 +80,8 @@ int Score(const Program& program, Options options) {
     return FailLookup(known);
   }
 
-  if (options.simulators.empty() && options.predictions.empty()) {
+  const bool all = options.simulators.empty() && options.predictions.empty();
+  if (all) {
     for (const auto& simulator : lmsimbench::BuiltInSimulators()) {
       if (simulator.scored_by_default) {
         options.simulators.emplace_back(simulator.name);
@@ -90,8 +91,15 @@ int Score(const Program& program, Options options) {
   std::vector<std::unique_ptr<lmsimbench::Simulator>> simulators;
   for (const std::string& name : options.simulators) {
     auto simulator = lmsimbench::MakeSimulator(name, *bundle);
-    if (!simulator.ok()) return FailLookup(simulator.status());
-    simulators.push_back(*std::move(simulator));
+    if (simulator.ok()) {
+      simulators.push_back(*std::move(simulator));
+    } else if (all && absl::IsFailedPrecondition(simulator.status())) {
+      // A bundle of one's own may lack what a yardstick is fitted on.
+      fmt::print(stderr, "lmsimbench: {} is left out: {}\n", name,
+                 std::string(simulator.status().message()));
+    } else {
+      return FailLookup(simulator.status());
+    }
   }
 
   std::vector<lmsimbench::AnswerSheet> sheets;

@@ -22,7 +22,10 @@ bool IsPath(const std::string& name) {
 template <typename T>
 absl::StatusOr<T> ReadJsonFile(const std::string& path) {
   absl::StatusOr<std::string> text = ReadWholeFile(path);
-  if (!text.ok()) return text.status();
+  // No file is no unknown name: NOT_FOUND speaks of names only.
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(std::string(text.status().message()));
+  }
   absl::StatusOr<T> value = FromJson<T>(*text);
   if (value.ok()) return value;
   return absl::Status(

@@ -162,7 +162,7 @@ TEST_CASE("an error in a JSON file names the file") {
   CHECK(absl::IsInvalidArgument(status));
   CHECK(std::string(status.message()).find(folder.path("m.json") + ": ") == 0);
   CHECK(std::string(status.message()).find("'hidden'") != std::string::npos);
-  CHECK(absl::IsNotFound(FindModel(Embedded(), "none.json").status()));
+  CHECK(absl::IsInvalidArgument(FindModel(Embedded(), "none.json").status()));
 }
 
 }  // namespace

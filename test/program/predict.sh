@@ -27,6 +27,8 @@ expect_err "selective"
 "$program" list platforms --json b200-sxm-180g | sed 's/"name": "b200-sxm-180g"/"name": "mine"/' >"$scratch/mine.json"
 expect_exit 0 predict --run vtrain-0001 --platform "$scratch/mine.json" --simulator calculon-described
 expect_out "adapted: default matrix efficiency"
+expect_exit 1 predict --run vtrain-0001 --platform "$scratch/none.json" --simulator calculon-described
+expect_err "none.json"
 sed 's/"memory_bytes"/"memory_byte"/' "$scratch/mine.json" >"$scratch/typo.json"
 expect_exit 1 predict --run vtrain-0001 --platform "$scratch/typo.json" --simulator calculon-described
 expect_err "memory_bytes"

@@ -28,4 +28,17 @@ echo "record_id,predicted_ms
 vtrain-0001,fast" >"$scratch/bad.csv"
 expect_exit 1 score --predictions "$scratch/bad.csv"
 expect_err "bad.csv"
+
+# A bundle of one's own, with a split of one's own: what needs rows of split
+# fit is left out, the others are scored.
+mkdir "$scratch/own"
+cp "$source_dir/lib/measurements/sources.csv" "$source_dir/lib/measurements/platforms.csv" "$scratch/own"
+head -1 "$source_dir/lib/measurements/iterations.csv" >"$scratch/own/iterations.csv"
+grep '^vtrain-000' "$source_dir/lib/measurements/iterations.csv" |
+  sed -e 's/,fit,/,mine,/' -e 's/,test,/,mine,/' >>"$scratch/own/iterations.csv"
+expect_exit 0 bundle build --from "$scratch/own" -o "$scratch/own.bundle"
+expect_exit 0 score --bundle "$scratch/own.bundle" --split mine
+expect_out "Scorecard: split mine"
+expect_err "naive-bubble is left out"
+expect_exit 1 score --bundle "$scratch/own.bundle" --split mine --simulator naive-bubble
 finish
