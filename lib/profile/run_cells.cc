@@ -144,12 +144,13 @@ const std::vector<SourceWord>& SourceWords() {
   return *kWords;
 }
 
-// Calls `visit(name, field)` for every field that an option may set.
+// Calls `visit(name, field)` for every field of the three, also for those that
+// have a column.
 template <typename Visit>
-void VisitOptions(Workload& workload, ParallelConfig& config, Visit visit) {
+void VisitFacts(Workload& workload, ParallelConfig& config, Visit visit) {
   const auto visit_field = [&visit](const char* name, auto& field) {
     if constexpr (!std::is_same_v<std::decay_t<decltype(field)>, ModelSpec>) {
-      if (!HasColumn(name)) visit(name, field);
+      visit(name, field);
     }
   };
   ModelSpec::VisitFields(visit_field, workload.model);
@@ -161,8 +162,8 @@ std::vector<std::string> KnownOptions() {
   std::vector<std::string> known;
   Workload workload;
   ParallelConfig config;
-  VisitOptions(workload, config, [&known](const char* name, const auto&) {
-    known.emplace_back(name);
+  VisitFacts(workload, config, [&known](const char* name, const auto&) {
+    if (!HasColumn(name)) known.emplace_back(name);
   });
   for (const SourceWord& word : SourceWords()) known.emplace_back(word.key);
   return known;
@@ -184,7 +185,7 @@ absl::Status ReadOption(const std::string& key, std::string value,
   }
   bool found = false;
   absl::Status status;
-  VisitOptions(workload, config, [&](const char* name, auto& member) {
+  VisitFacts(workload, config, [&](const char* name, auto& member) {
     if (field != name) return;
     found = true;
     status = ReadValue(value, member);
