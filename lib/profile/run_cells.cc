@@ -144,13 +144,12 @@ const std::vector<SourceWord>& SourceWords() {
   return *kWords;
 }
 
-// Calls `visit(name, field)` for every field of the three, also for those that
-// have a column.
+// Calls `visit(name, field)` for every field that an option may set.
 template <typename Visit>
-void VisitFacts(Workload& workload, ParallelConfig& config, Visit visit) {
+void VisitOptions(Workload& workload, ParallelConfig& config, Visit visit) {
   const auto visit_field = [&visit](const char* name, auto& field) {
     if constexpr (!std::is_same_v<std::decay_t<decltype(field)>, ModelSpec>) {
-      visit(name, field);
+      if (!HasColumn(name)) visit(name, field);
     }
   };
   ModelSpec::VisitFields(visit_field, workload.model);
@@ -162,8 +161,8 @@ std::vector<std::string> KnownOptions() {
   std::vector<std::string> known;
   Workload workload;
   ParallelConfig config;
-  VisitFacts(workload, config, [&known](const char* name, const auto&) {
-    if (!HasColumn(name)) known.emplace_back(name);
+  VisitOptions(workload, config, [&known](const char* name, const auto&) {
+    known.emplace_back(name);
   });
   for (const SourceWord& word : SourceWords()) known.emplace_back(word.key);
   return known;
@@ -185,7 +184,7 @@ absl::Status ReadOption(const std::string& key, std::string value,
   }
   bool found = false;
   absl::Status status;
-  VisitFacts(workload, config, [&](const char* name, auto& member) {
+  VisitOptions(workload, config, [&](const char* name, auto& member) {
     if (field != name) return;
     found = true;
     status = ReadValue(value, member);
