@@ -66,11 +66,6 @@ void AskOne(const Simulator& simulator, const Platforms& platforms,
             status.message(), answer);
     return;
   }
-  if (prediction.iteration_time_s == 0) {
-    Decline(AnswerStatus::kFailed, "predicted an iteration time of 0 s",
-            answer);
-    return;
-  }
   answer.status = AnswerStatus::kAnswered;
   answer.iteration_time_s = prediction.iteration_time_s;
   answer.peak_memory_bytes = prediction.peak_memory_bytes;
