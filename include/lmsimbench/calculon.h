@@ -48,8 +48,12 @@ std::unique_ptr<Simulator> MakeCalculon(
 
 /// The same model under the name `calculon-described`, on any platform that
 /// states its peaks and bandwidths: the description is made from the system's
-/// figures and from the `fit` kernels and collectives of the bundle. Every
-/// number that neither gives is a default named in the answer.
+/// figures and from the `fit` kernels and collectives of the bundle. What
+/// neither gives is a named default (described_simulator.cc). The answer names
+/// the defaults that kernels or collectives of the platform would replace, for
+/// 16-bit precision; those that Calculon's own descriptions share (efficiency
+/// of vector engine and memory, share of the processor that communication
+/// takes) are not repeated in it.
 absl::StatusOr<std::unique_ptr<Simulator>> MakeCalculonDescribed(
     const Bundle& bundle, const CalculonAdaptations& adaptations = {});
 
