@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "lmsimbench/evidence.h"
+#include "lmsimbench/operator.h"
 #include "lmsimbench/values.h"
 
 namespace lmsimbench {
@@ -102,6 +104,115 @@ struct MemoryParts {
   }
 };
 
+/// What ranks of one class do in an iteration. Compute, exposed communication,
+/// bubble and idle sum to the iteration time.
+struct RankPrediction {
+  /// Place in the pipeline.
+  int64_t pipeline_rank = kNoCount;
+  /// Ranks that behave alike.
+  int64_t ranks = kNoCount;
+  /// Time in which an operator runs.
+  double compute_s = kNoNumber;
+  /// Time in which something is communicated and no operator runs.
+  double exposed_communication_s = kNoNumber;
+  /// Time in which something is communicated while an operator runs.
+  double overlapped_communication_s = kNoNumber;
+  /// Time in which the rank waits for another one, up to its last work.
+  double bubble_s = kNoNumber;
+  /// Time behind its last work.
+  double idle_s = kNoNumber;
+  double peak_memory_bytes = kNoNumber;
+  /// Seconds from the begin of the iteration to the first moment of the peak.
+  double peak_time_s = kNoNumber;
+  MemoryParts memory;
+
+  template <typename Visit, typename... Self>
+  static void VisitFields(Visit&& visit, Self&... self) {
+    visit("pipeline_rank", self.pipeline_rank...);
+    visit("ranks", self.ranks...);
+    visit("compute_s", self.compute_s...);
+    visit("exposed_communication_s", self.exposed_communication_s...);
+    visit("overlapped_communication_s", self.overlapped_communication_s...);
+    visit("bubble_s", self.bubble_s...);
+    visit("idle_s", self.idle_s...);
+    visit("peak_memory_bytes", self.peak_memory_bytes...);
+    visit("peak_time_s", self.peak_time_s...);
+    visit("memory", self.memory...);
+  }
+  friend bool operator==(const RankPrediction& a, const RankPrediction& b) {
+    return SameFields(a, b);
+  }
+  friend bool operator!=(const RankPrediction& a, const RankPrediction& b) {
+    return !SameFields(a, b);
+  }
+  template <typename H>
+  friend H AbslHashValue(H state, const RankPrediction& rank) {
+    return HashFields(std::move(state), rank);
+  }
+};
+
+/// All runs of one kind of operator in one rank class.
+struct OperatorTotal {
+  /// Index into `Prediction::ranks`.
+  int64_t rank_class = kNoCount;
+  OperatorKind kind = OperatorKind::kNotStated;
+  OperatorPass pass = OperatorPass::kNotStated;
+  /// Runs in an iteration.
+  int64_t runs = kNoCount;
+  /// Sum of their times.
+  double seconds = kNoNumber;
+
+  template <typename Visit, typename... Self>
+  static void VisitFields(Visit&& visit, Self&... self) {
+    visit("rank_class", self.rank_class...);
+    visit("kind", self.kind...);
+    visit("pass", self.pass...);
+    visit("runs", self.runs...);
+    visit("seconds", self.seconds...);
+  }
+  friend bool operator==(const OperatorTotal& a, const OperatorTotal& b) {
+    return SameFields(a, b);
+  }
+  friend bool operator!=(const OperatorTotal& a, const OperatorTotal& b) {
+    return !SameFields(a, b);
+  }
+  template <typename H>
+  friend H AbslHashValue(H state, const OperatorTotal& total) {
+    return HashFields(std::move(state), total);
+  }
+};
+
+/// All runs of one kind of collective over one kind of group in one rank class.
+/// A transfer counts at its sender.
+struct CollectiveTotal {
+  /// Index into `Prediction::ranks`.
+  int64_t rank_class = kNoCount;
+  CollectiveKind kind = CollectiveKind::kNotStated;
+  Group group = Group::kNotStated;
+  int64_t runs = kNoCount;
+  /// Sum of their times, exposed or not.
+  double seconds = kNoNumber;
+
+  template <typename Visit, typename... Self>
+  static void VisitFields(Visit&& visit, Self&... self) {
+    visit("rank_class", self.rank_class...);
+    visit("kind", self.kind...);
+    visit("group", self.group...);
+    visit("runs", self.runs...);
+    visit("seconds", self.seconds...);
+  }
+  friend bool operator==(const CollectiveTotal& a, const CollectiveTotal& b) {
+    return SameFields(a, b);
+  }
+  friend bool operator!=(const CollectiveTotal& a, const CollectiveTotal& b) {
+    return !SameFields(a, b);
+  }
+  template <typename H>
+  friend H AbslHashValue(H state, const CollectiveTotal& total) {
+    return HashFields(std::move(state), total);
+  }
+};
+
 /// What a simulator says of one configuration. Every part may be 'not
 /// answered': NaN, `Verdict::kNotAnswered`, or empty.
 struct Prediction {
@@ -114,6 +225,15 @@ struct Prediction {
   Verdict verdict = Verdict::kNotAnswered;
   /// Why the verdict is not 'fits'.
   std::string verdict_reason;
+  /// Memory of a device less the peak; negative where it does not fit.
+  double memory_margin_bytes = kNoNumber;
+  /// What the time rests on: shares of the time of all operators and
+  /// collectives of the rank class that works longest.
+  EvidenceShares evidence;
+  /// One entry a rank class.
+  std::vector<RankPrediction> ranks;
+  std::vector<OperatorTotal> operators;
+  std::vector<CollectiveTotal> collectives;
   /// What the simulator changed in the question to be able to answer it, one
   /// sentence each.
   std::vector<std::string> adaptations;
@@ -126,6 +246,11 @@ struct Prediction {
     visit("memory", self.memory...);
     visit("verdict", self.verdict...);
     visit("verdict_reason", self.verdict_reason...);
+    visit("memory_margin_bytes", self.memory_margin_bytes...);
+    visit("evidence", self.evidence...);
+    visit("ranks", self.ranks...);
+    visit("operators", self.operators...);
+    visit("collectives", self.collectives...);
     visit("adaptations", self.adaptations...);
   }
   friend bool operator==(const Prediction& a, const Prediction& b) {
@@ -147,6 +272,11 @@ struct Prediction {
     memory = MemoryParts();
     verdict = Verdict::kNotAnswered;
     verdict_reason.clear();
+    memory_margin_bytes = kNoNumber;
+    evidence = EvidenceShares();
+    ranks.clear();
+    operators.clear();
+    collectives.clear();
     adaptations.clear();
   }
 };
