@@ -7,6 +7,7 @@
 #include "lmsimbench/bundle.h"
 #include "lmsimbench/calculon.h"
 #include "lmsimbench/cost_model.h"
+#include "lmsimbench/cost_models.h"
 #include "lmsimbench/costed_graph.h"
 #include "lmsimbench/counts.h"
 #include "lmsimbench/evidence.h"

@@ -1,0 +1,118 @@
+#include "lmsimbench/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fmt/format.h"
+
+namespace lmsimbench {
+namespace {
+
+std::string Text(absl::string_view text) { return std::string(text); }
+
+std::string Shape(const Operator& op) {
+  switch (op.computation) {
+    case Computation::kMatrixMultiplication: {
+      std::string shape = fmt::format("{} x {} x {}", op.m, op.n, op.k);
+      if (op.batch > 1) shape = fmt::format("{} times {}", op.batch, shape);
+      return shape;
+    }
+    case Computation::kAttention: {
+      std::string shape = fmt::format(
+          "{} x {} queries, {} keys, {} heads ({} of keys and values) of {}",
+          op.batch, op.query_tokens, op.key_tokens, op.heads, op.kv_heads,
+          op.head_dim);
+      if (op.causal) shape += ", causal";
+      if (op.window > 0) shape += fmt::format(", window {}", op.window);
+      return shape;
+    }
+    case Computation::kElementwise:
+      return fmt::format("{} x {}", op.rows, op.width);
+  }
+  return "invalid shape";
+}
+
+absl::Status NotAnAnswer(const std::string& model, const std::string& what,
+                         const Cost& cost) {
+  return absl::InternalError(
+      fmt::format("cost model '{}' answers {} seconds ({}) for {}; seconds "
+                  "have to be finite and not negative",
+                  model, cost.seconds, Text(Name(cost.evidence)), what));
+}
+
+// The checks that both kinds of question share.
+template <typename Question, typename Ask>
+absl::Status CheckedCosts(const std::string& model,
+                          absl::Span<const Question> questions,
+                          absl::Span<Cost> costs, Ask ask) {
+  if (costs.size() != questions.size()) {
+    return absl::InvalidArgumentError(
+        fmt::format("cost model '{}' is asked {} questions with room for {} "
+                    "answers",
+                    model, questions.size(), costs.size()));
+  }
+  std::fill(costs.begin(), costs.end(), Cost{});
+  absl::Status status = ask();
+  if (!status.ok()) {
+    return absl::Status(status.code(), fmt::format("cost model '{}': {}", model,
+                                                   Text(status.message())));
+  }
+  for (size_t i = 0; i < costs.size(); ++i) {
+    Cost& cost = costs[i];
+    if (cost.evidence == Evidence::kNotAnswered) {
+      cost.seconds = 0;
+      continue;
+    }
+    const bool known = static_cast<int>(cost.evidence) < kEvidences;
+    if (!known || !std::isfinite(cost.seconds) || cost.seconds < 0) {
+      return NotAnAnswer(model, Describe(questions[i]), cost);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CostModel::Costs(const System& system,
+                              absl::Span<const Operator> operators,
+                              absl::Span<Cost> costs) const {
+  return CheckedCosts(name_, operators, costs, [&] {
+    return DoOperatorCosts(system, operators, costs);
+  });
+}
+
+absl::Status CostModel::Costs(const System& system,
+                              absl::Span<const SpannedCollective> collectives,
+                              absl::Span<Cost> costs) const {
+  return CheckedCosts(name_, collectives, costs, [&] {
+    return DoCollectiveCosts(system, collectives, costs);
+  });
+}
+
+absl::Status CostModel::DoOperatorCosts(const System&,
+                                        absl::Span<const Operator>,
+                                        absl::Span<Cost>) const {
+  return absl::OkStatus();
+}
+
+absl::Status CostModel::DoCollectiveCosts(const System&,
+                                          absl::Span<const SpannedCollective>,
+                                          absl::Span<Cost>) const {
+  return absl::OkStatus();
+}
+
+std::string Describe(const Operator& op) {
+  return fmt::format("{}, {}, {}, {}", Text(Name(op.kind)), Text(Name(op.pass)),
+                     Text(Name(op.precision)), Shape(op));
+}
+
+std::string Describe(const SpannedCollective& collective) {
+  const Span& span = collective.span;
+  return fmt::format("{} of {} bytes over {} {} ranks in {} {}",
+                     Text(Name(collective.collective.kind)),
+                     collective.collective.bytes, span.members,
+                     Text(Name(collective.collective.group)), span.nodes,
+                     span.nodes == 1 ? "node" : "nodes");
+}
+
+}  // namespace lmsimbench

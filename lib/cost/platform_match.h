@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "lmsimbench/system.h"
+
+namespace lmsimbench {
+
+/// \{ True if measurements of one system hold for the other: the published
+/// figures of the accelerator, or of the network up to a level, are the same.
+/// Systems of different names have to state those figures.
+bool SameAccelerator(const System& a, const System& b);
+bool SameNetwork(const System& a, const System& b);
+/// \}
+
+/// Index of the first of `entries` whose platform is the same as `system`, one
+/// of its own name first; -1 if there is none. `same` is one of the above.
+template <typename Entry>
+int MatchPlatform(const std::vector<Entry>& entries, const System& system,
+                  bool (*same)(const System&, const System&)) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].platform.name == system.name &&
+        same(entries[i].platform, system)) {
+      return static_cast<int>(i);
+    }
+  }
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (same(entries[i].platform, system)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace lmsimbench

@@ -1,0 +1,114 @@
+#include "lib/cost/roofline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/format.h"
+#include "lib/cost/platform_match.h"
+
+namespace lmsimbench {
+namespace {
+
+class RooflineModel : public CostModel {
+ public:
+  RooflineModel(const RooflineParameters& parameters,
+                std::vector<FittedOn<RooflineParameters>> fitted)
+      : CostModel("roofline"),
+        parameters_(parameters),
+        fitted_(std::move(fitted)) {}
+
+ private:
+  absl::Status DoOperatorCosts(const System& system,
+                               absl::Span<const Operator> operators,
+                               absl::Span<Cost> costs) const override {
+    const int match = MatchPlatform(fitted_, system, SameAccelerator);
+    const RooflineParameters& parameters =
+        match < 0 ? parameters_ : fitted_[match].parameters;
+    for (size_t i = 0; i < operators.size(); ++i) {
+      const Operator& op = operators[i];
+      absl::Status status = StatesFigures(system.accelerator, op);
+      if (!status.ok()) return status;
+      costs[i] = {RooflineSeconds(parameters, system.accelerator, op),
+                  Evidence::kAnalytic};
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::Status StatesFigures(const Accelerator& accelerator,
+                                    const Operator& op) {
+    if (!IsStated(accelerator.memory_bandwidth)) {
+      return absl::FailedPreconditionError(fmt::format(
+          "accelerator '{}' states no memory bandwidth", accelerator.name));
+    }
+    if (op.computation != Computation::kElementwise &&
+        !IsStated(PeakFlops(accelerator, op.precision))) {
+      return absl::FailedPreconditionError(fmt::format(
+          "accelerator '{}' states no peak for {}, which '{}' needs",
+          accelerator.name, std::string(Name(op.precision)), Describe(op)));
+    }
+    return absl::OkStatus();
+  }
+
+  RooflineParameters parameters_;
+  std::vector<FittedOn<RooflineParameters>> fitted_;
+};
+
+bool IsAligned(int64_t length, int64_t alignment) {
+  return alignment <= 1 || length % alignment == 0;
+}
+
+}  // namespace
+
+double AlignmentFactor(const RooflineParameters& parameters,
+                       const Operator& op) {
+  const int64_t other = op.pass == OperatorPass::kWeightGradient ? op.m : op.k;
+  return IsAligned(op.n, parameters.alignment) &&
+                 IsAligned(other, parameters.alignment)
+             ? 1
+             : parameters.misaligned_factor;
+}
+
+double MatrixSaturation(const RooflineParameters& parameters, double m,
+                        double n, double k) {
+  return m / (m + parameters.half_tile) * (n / (n + parameters.half_tile)) *
+         (k / (k + parameters.half_depth));
+}
+
+double RooflineSeconds(const RooflineParameters& parameters,
+                       const Accelerator& accelerator, const Operator& op) {
+  const double memory_s =
+      op.bytes / (accelerator.memory_bandwidth * parameters.memory_efficiency);
+  if (op.computation == Computation::kElementwise) {
+    return memory_s + parameters.launch_s;
+  }
+  const double peak = PeakFlops(accelerator, op.precision);
+  double compute_s = 0;
+  if (op.computation == Computation::kAttention) {
+    const double keys = static_cast<double>(std::max<int64_t>(
+        1, op.window > 0 ? std::min(op.window, op.key_tokens) : op.key_tokens));
+    const double share = op.pass == OperatorPass::kForward
+                             ? parameters.attention_forward_efficiency
+                             : parameters.attention_backward_efficiency;
+    compute_s =
+        op.flops / (peak * share) * ((keys + parameters.half_tokens) / keys);
+  } else {
+    const auto m = static_cast<double>(op.m);
+    const auto n = static_cast<double>(op.n);
+    const auto k = static_cast<double>(op.k);
+    const double flops =
+        2 * static_cast<double>(std::max<int64_t>(1, op.batch)) * m * n * k;
+    const double share = IsFp8(op.precision) ? parameters.matrix_efficiency_fp8
+                                             : parameters.matrix_efficiency;
+    compute_s = flops / (peak * share * MatrixSaturation(parameters, m, n, k)) *
+                AlignmentFactor(parameters, op);
+  }
+  return std::max(compute_s, memory_s) + parameters.launch_s;
+}
+
+std::unique_ptr<CostModel> MakeRooflineModel(
+    const RooflineParameters& parameters,
+    std::vector<FittedOn<RooflineParameters>> fitted) {
+  return std::make_unique<RooflineModel>(parameters, std::move(fitted));
+}
+
+}  // namespace lmsimbench

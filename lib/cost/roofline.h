@@ -1,0 +1,20 @@
+#pragma once
+
+#include "lmsimbench/cost_models.h"
+
+namespace lmsimbench {
+
+/// Seconds of an operator by the roofline; the accelerator states the figures
+/// that it needs.
+double RooflineSeconds(const RooflineParameters& parameters,
+                       const Accelerator& accelerator, const Operator& op);
+
+/// Factor on the time of a matrix multiplication for its alignment.
+double AlignmentFactor(const RooflineParameters& parameters,
+                       const Operator& op);
+
+/// Share of its best that a matrix multiplication of this size reaches.
+double MatrixSaturation(const RooflineParameters& parameters, double m,
+                        double n, double k);
+
+}  // namespace lmsimbench
