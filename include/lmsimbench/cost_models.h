@@ -37,9 +37,10 @@ struct RooflineParameters {
   double half_tile = 60;
   double half_depth = 85;
   /// \}
-  /// \{ Factor on the time of a matrix multiplication whose n or k (of a weight
-  /// gradient: m or n), the lengths that lie contiguous in memory, are no
-  /// multiple of `alignment`.
+  /// \{ Factor on the time of a matrix multiplication, but for fp32, whose n
+  /// and k (of a weight gradient: m and n), the lengths that lie contiguous in
+  /// memory, are multiples of no power of two above 8. What it adds halves with
+  /// each power of two that divides both; multiples of `alignment` pay nothing.
   double misaligned_factor = 1.4;
   int64_t alignment = 64;
   /// \}
@@ -111,6 +112,24 @@ struct CollectiveParameters {
 std::unique_ptr<CostModel> MakeCollectiveModel(
     const CollectiveParameters& parameters = {},
     std::vector<FittedOn<CollectiveParameters>> fitted = {});
+
+/// How tables of measurements are read.
+struct TableParameters {
+  /// How many times beyond the range of what was measured, in any length, a
+  /// table still answers (extrapolated).
+  double reach = 4;
+};
+
+/// Measured times of the bundle's gemms, operators and collectives views, rows
+/// of split `fit` only, by platform, interpolated over shapes. Answers what was
+/// measured on the system's platform, or one with the same accelerator (for
+/// collectives: the same network): matrix multiplications that are not batched,
+/// fused attention without a window, elementwise kernels by what they move,
+/// collectives within a node. All else it leaves open. A longer shape of the
+/// same alignment is never faster than a shorter one. Refuses what
+/// `FindPlatform` refuses.
+absl::StatusOr<std::unique_ptr<CostModel>> MakeTableModel(
+    const Bundle& bundle, const TableParameters& parameters = {});
 
 /// Asks its parts in turn: each is asked what all before it did not answer. The
 /// first failure ends it.

@@ -53,19 +53,29 @@ class RooflineModel : public CostModel {
   std::vector<FittedOn<RooflineParameters>> fitted_;
 };
 
-bool IsAligned(int64_t length, int64_t alignment) {
-  return alignment <= 1 || length % alignment == 0;
+// Elements of 16 bytes in 16 bits: what matrix engines load at once.
+constexpr int64_t kLoad = 8;
+
+// The largest power of two, up to `most`, that divides both lengths.
+int64_t Alignment(int64_t a, int64_t b, int64_t most) {
+  int64_t alignment = kLoad;
+  while (alignment < most && a % (2 * alignment) == 0 &&
+         b % (2 * alignment) == 0) {
+    alignment *= 2;
+  }
+  return alignment;
 }
 
 }  // namespace
 
 double AlignmentFactor(const RooflineParameters& parameters,
                        const Operator& op) {
+  if (op.precision == Precision::kFp32) return 1;
   const int64_t other = op.pass == OperatorPass::kWeightGradient ? op.m : op.k;
-  return IsAligned(op.n, parameters.alignment) &&
-                 IsAligned(other, parameters.alignment)
-             ? 1
-             : parameters.misaligned_factor;
+  const int64_t alignment = Alignment(op.n, other, parameters.alignment);
+  if (alignment >= parameters.alignment) return 1;
+  return 1 + (parameters.misaligned_factor - 1) * static_cast<double>(kLoad) /
+                 static_cast<double>(alignment);
 }
 
 double MatrixSaturation(const RooflineParameters& parameters, double m,

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lmsimbench/bundle.h"
+#include "lmsimbench/cost_model.h"
+#include "lmsimbench/system.h"
+
+/// \file
+/// Rows of the gemms, operators and collectives views as what a cost model is
+/// asked: operators and spanned collectives.
+
+namespace lmsimbench {
+
+/// A measured time, of a row that may be used to fit, or to score only.
+template <typename Question>
+struct Measured {
+  /// Index into `MeasuredKernels::platforms`.
+  size_t platform = 0;
+  Question question;
+  double seconds = 0;
+  bool is_fit = false;
+  std::string source_id;
+};
+
+struct MeasuredKernels {
+  std::vector<System> platforms;
+  std::vector<Measured<Operator>> operators;
+  std::vector<Measured<SpannedCollective>> collectives;
+};
+
+/// Reads what maps to an operator or a collective of the pipeline:
+///
+/// - matrix multiplications of the gemms view, in all layouts;
+/// - of the operators view fused attention (equal lengths of queries and keys,
+///   one head dimension), norms, softmax, rotary embedding, activations,
+///   residual additions, dropout, and embedding look-up. What such a kernel
+///   moves is counted as the pipeline counts it: each tensor once, masks with a
+///   byte an element;
+/// - collectives of a communication library (NCCL, RCCL, HCCL) within one node.
+///   Between nodes the fabrics of the sources differ from what the platforms
+///   state, and rows flagged as outliers are left out.
+///
+/// Rows of split `fit` and `test` only. Refuses what `FindPlatform` refuses.
+absl::StatusOr<MeasuredKernels> ReadMeasuredKernels(const Bundle& bundle);
+
+}  // namespace lmsimbench
