@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,8 +31,8 @@ struct FittedOn {
 struct RooflineParameters {
   /// Share of the peak that a large matrix multiplication reaches, and one of
   /// 8-bit numbers of its own, higher peak.
-  double matrix_efficiency = 0.75;
-  double matrix_efficiency_fp8 = 0.6;
+  double matrix_efficiency = 0.77;
+  double matrix_efficiency_fp8 = 0.5;
   /// \{ Small matrices reach less: m / (m + half_tile) of the share, the same
   /// for n, and k / (k + half_depth).
   double half_tile = 60;
@@ -48,7 +49,7 @@ struct RooflineParameters {
   /// forward and backward; of `tokens` keys it is tokens / (tokens +
   /// half_tokens) of that.
   double attention_forward_efficiency = 0.55;
-  double attention_backward_efficiency = 0.45;
+  double attention_backward_efficiency = 0.48;
   double half_tokens = 800;
   /// Share of the memory bandwidth that a kernel reaches.
   double memory_efficiency = 0.8;
@@ -88,7 +89,7 @@ struct CollectiveParameters {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kBest;
   /// Share of a device's bandwidth inside the node, and of its share of the
   /// node's links outside, that large messages reach.
-  double node_efficiency = 0.62;
+  double node_efficiency = 0.6;
   double network_efficiency = 0.8;
   /// Seconds before the first byte moves.
   double base_s = 6e-6;
@@ -135,5 +136,11 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeTableModel(
 /// first failure ends it.
 std::unique_ptr<CostModel> MakeCompositeModel(
     std::string name, std::vector<std::unique_ptr<CostModel>> parts);
+
+/// The best evidence in the bundle: its tables, and where they do not answer
+/// the formulas, whose parameters are fitted on the `fit` kernels of the
+/// platform where there are enough. Reads the whole bundle once; keep it.
+absl::StatusOr<std::unique_ptr<CostModel>> MakeDefaultCostModel(
+    const Bundle& bundle);
 
 }  // namespace lmsimbench

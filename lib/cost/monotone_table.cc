@@ -15,6 +15,15 @@ Extent Log2(const Extent& at) {
   return {std::log2(at[0]), std::log2(at[1]), std::log2(at[2])};
 }
 
+// A time this far (in octaves) from what most points of the table are off the
+// reference is no time of a kernel: profilers write such for a run that failed.
+constexpr double kOutlier = 5;
+
+double Log2Of(const MonotoneTable::Reference& reference, const Extent& at) {
+  return std::log2(
+      reference({std::exp2(at[0]), std::exp2(at[1]), std::exp2(at[2])}));
+}
+
 bool Dominates(const Extent& a, const Extent& b) {
   return a[0] >= b[0] - kEqual && a[1] >= b[1] - kEqual &&
          a[2] >= b[2] - kEqual;
@@ -37,8 +46,10 @@ MonotoneTable::MonotoneTable(std::vector<TablePoint> points,
     points_.push_back({Log2(point.at), std::log2(point.seconds)});
   }
   MergeEqual();
+  std::vector<double> deviations = Deviations(reference);
+  DropOutliers(deviations);
   LayGrid(std::log2(reach));
-  FillGrid(reference);
+  FillGrid(reference, deviations);
   MakeGridMonotone();
   MakePointsMonotone();
 }
@@ -56,6 +67,30 @@ void MonotoneTable::MergeEqual() {
     merged.push_back({points_[begin].at, median});
   }
   points_ = std::move(merged);
+}
+
+std::vector<double> MonotoneTable::Deviations(
+    const Reference& reference) const {
+  std::vector<double> deviations;
+  deviations.reserve(points_.size());
+  for (const Point& point : points_) {
+    deviations.push_back(point.seconds - Log2Of(reference, point.at));
+  }
+  return deviations;
+}
+
+void MonotoneTable::DropOutliers(std::vector<double>& deviations) {
+  std::vector<double> sorted = deviations;
+  std::sort(sorted.begin(), sorted.end());
+  const double median = sorted[(sorted.size() - 1) / 2];
+  size_t kept = 0;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    if (std::abs(deviations[i] - median) > kOutlier) continue;
+    points_[kept] = points_[i];
+    deviations[kept++] = deviations[i];
+  }
+  points_.resize(kept);
+  deviations.resize(kept);
 }
 
 void MonotoneTable::LayGrid(double reach) {
@@ -88,16 +123,8 @@ Extent MonotoneTable::NodeAt(size_t node) const {
   return at;
 }
 
-void MonotoneTable::FillGrid(const Reference& reference) {
-  const auto of = [&](const Extent& at) {
-    return std::log2(
-        reference({std::exp2(at[0]), std::exp2(at[1]), std::exp2(at[2])}));
-  };
-  std::vector<double> deviations;
-  deviations.reserve(points_.size());
-  for (const Point& point : points_) {
-    deviations.push_back(point.seconds - of(point.at));
-  }
+void MonotoneTable::FillGrid(const Reference& reference,
+                             const std::vector<double>& deviations) {
   for (size_t node = 0; node < grid_.size(); ++node) {
     const Extent at = NodeAt(node);
     double weights = 0;
@@ -109,7 +136,7 @@ void MonotoneTable::FillGrid(const Reference& reference) {
       weights += weight;
       sum += weight * deviations[i];
     }
-    grid_[node] = static_cast<float>(of(at) + sum / weights);
+    grid_[node] = static_cast<float>(Log2Of(reference, at) + sum / weights);
   }
 }
 

@@ -40,8 +40,9 @@ class MonotoneTable {
   /// matter. Called while the table is built only.
   using Reference = std::function<double(const Extent&)>;
 
-  /// `points` is not empty; of equal shapes the median counts. The table
-  /// answers up to `reach` times beyond the measured range of each length.
+  /// `points` is not empty; of equal shapes the median counts, and a time that
+  /// is 32 times off what the others say is left out. The table answers up to
+  /// `reach` times beyond the measured range of each length.
   MonotoneTable(std::vector<TablePoint> points, const Reference& reference,
                 double reach);
 
@@ -66,7 +67,11 @@ class MonotoneTable {
 
   void MergeEqual();
   void LayGrid(double reach);
-  void FillGrid(const Reference& reference);
+  // Of each point from the reference.
+  std::vector<double> Deviations(const Reference& reference) const;
+  void DropOutliers(std::vector<double>& deviations);
+  void FillGrid(const Reference& reference,
+                const std::vector<double>& deviations);
   void MakeGridMonotone();
   void MakePointsMonotone();
   Extent NodeAt(size_t node) const;
