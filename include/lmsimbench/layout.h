@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lmsimbench/parallel_config.h"
 #include "lmsimbench/workload.h"
@@ -33,6 +34,11 @@ int64_t RankOfChunk(const ParallelConfig& config, int64_t chunk);
 /// rank. Errors as `StageLayers`.
 absl::StatusOr<std::vector<int64_t>> ChunkLayers(const ModelSpec& model,
                                                  const ParallelConfig& config);
+
+/// The same, reusing what `layers` has allocated.
+absl::Status ChunkLayersInto(const ModelSpec& model,
+                             const ParallelConfig& config,
+                             std::vector<int64_t>& layers);
 
 /// Layers of every pipeline rank, first to last (`pp` entries that sum to
 /// `model.layers`): the explicit list, or what `placement` gives. A placement

@@ -153,7 +153,15 @@ struct ParallelConfig {
   int64_t recompute_layers = kNoCount;
   RecomputeMethod recompute_method = RecomputeMethod::kNotStated;
 
+  /// What selective recomputation runs again, joined by '-': "attention" (the
+  /// core), "norm", "activation" (of the MLP), "mlp" (all but its last matrix
+  /// multiplication). Empty: the attention core.
+  std::string recompute_modules;
+
   Schedule schedule = Schedule::kNotStated;
+  /// Micro-batches that a rank runs through one chunk before it turns to the
+  /// next, under the interleaved schedule; -1: `pp`.
+  int64_t micro_batch_group = kNoCount;
   ContextAlgorithm context_algorithm = ContextAlgorithm::kNotStated;
   ExpertDispatch expert_dispatch = ExpertDispatch::kNotStated;
   /// Parallelisms from the fastest to the slowest varying rank, joined by '-';
@@ -195,7 +203,9 @@ struct ParallelConfig {
     visit("recompute", self.recompute...);
     visit("recompute_layers", self.recompute_layers...);
     visit("recompute_method", self.recompute_method...);
+    visit("recompute_modules", self.recompute_modules...);
     visit("schedule", self.schedule...);
+    visit("micro_batch_group", self.micro_batch_group...);
     visit("context_algorithm", self.context_algorithm...);
     visit("expert_dispatch", self.expert_dispatch...);
     visit("rank_order", self.rank_order...);

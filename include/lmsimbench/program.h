@@ -47,7 +47,8 @@ struct Tensor {
 /// A computation runs on the compute stream, a collective on the tensor stream;
 /// each stream runs its steps in order. A collective starts when the
 /// computations before it have ended, a computation that `joins` when the
-/// collectives before it have ended too.
+/// collectives before it have ended too. What a block has issued is joined when
+/// it ends.
 struct Step {
   /// Index into `Program::operators` or `Program::collectives`.
   int32_t id = 0;
@@ -76,7 +77,7 @@ struct EnumNames<BlockKind> {
 
 /// A piece of the network that repeats: its forward and its backward steps.
 /// Steps are numbered through both, so a lifetime may reach from one to the
-/// other. What is issued in a block is joined in it, in either direction.
+/// other.
 struct Block {
   BlockKind kind = BlockKind::kLayers;
   /// Transformer layers in it.
@@ -196,6 +197,8 @@ struct Program {
   std::vector<Chunk> chunks;
   /// Index into `chunks` for each of the `pp * vpp` chunks along the network.
   std::vector<int32_t> chunk_kind;
+  /// Layers of each of them.
+  std::vector<int64_t> chunk_layers;
   /// One for each pipeline rank.
   std::vector<Stage> stages;
 
@@ -206,6 +209,9 @@ struct Program {
   /// Bytes of one weight as it is used, and of one gradient as it is reduced.
   int64_t weight_bytes = 0;
   int64_t gradient_bytes = 0;
+  /// Activations between tensor-parallel regions are sharded, so gradients of
+  /// replicated parameters are partial sums.
+  bool sequence_parallel = false;
   /// Parameters of the embedding that the first and the last stage both hold;
   /// 0 where they share none.
   int64_t shared_embedding_parameters = 0;

@@ -97,6 +97,8 @@ struct Workload {
   /// The framework's switch for flash attention, of a source that states the
   /// switch and not what ran (see `UsesFlashAttention`).
   YesNo flash_attention = YesNo::kNotStated;
+  /// A token attends to those before it only; not stated: it does.
+  YesNo causal = YesNo::kNotStated;
   LossImpl loss_impl = LossImpl::kNotStated;
   /// Tokens of one chunk of the chunked loss.
   int64_t loss_chunk = kNoCount;
@@ -119,6 +121,7 @@ struct Workload {
     visit("optimizer", self.optimizer...);
     visit("attention_impl", self.attention_impl...);
     visit("flash_attention", self.flash_attention...);
+    visit("causal", self.causal...);
     visit("loss_impl", self.loss_impl...);
     visit("loss_chunk", self.loss_chunk...);
     visit("fused_norm", self.fused_norm...);

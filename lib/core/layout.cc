@@ -29,8 +29,9 @@ std::string NearestList(int64_t layers, int64_t parts) {
          ListText(PlaceLayers(layers, parts, StagePlacement::kRemainderFirst));
 }
 
-absl::StatusOr<std::vector<int64_t>> ExplicitChunks(
-    const ModelSpec& model, const ParallelConfig& config) {
+absl::Status ExplicitChunks(const ModelSpec& model,
+                            const ParallelConfig& config,
+                            std::vector<int64_t>& by_chunk) {
   const std::vector<int64_t>& list = config.stage_layers;
   const int64_t chunks = ChunksPerRank(config);
   const auto size = static_cast<int64_t>(list.size());
@@ -54,9 +55,12 @@ absl::StatusOr<std::vector<int64_t>> ExplicitChunks(
         "stage_layers {} sums to {}, the model has {} layers{}", ListText(list),
         sum, model.layers, NearestList(model.layers, config.pp)));
   }
-  if (size == config.pp * chunks) return list;
+  if (size == config.pp * chunks) {
+    by_chunk = list;
+    return absl::OkStatus();
+  }
 
-  std::vector<int64_t> by_chunk;
+  by_chunk.clear();
   for (int64_t chunk = 0; chunk < config.pp * chunks; ++chunk) {
     const int64_t layers =
         list[static_cast<size_t>(RankOfChunk(config, chunk))];
@@ -68,12 +72,53 @@ absl::StatusOr<std::vector<int64_t>> ExplicitChunks(
     }
     by_chunk.push_back(layers / chunks);
   }
-  return by_chunk;
+  return absl::OkStatus();
+}
+
+void PlaceRemainder(int64_t layers, int64_t parts, bool at_the_front,
+                    std::vector<int64_t>& placed) {
+  placed.assign(static_cast<size_t>(parts), layers / parts);
+  const int64_t more = layers % parts;
+  const auto first = at_the_front ? placed.begin() : placed.end() - more;
+  std::for_each(first, first + more, [](int64_t& part) { ++part; });
+}
+
+void PlaceBalanced(int64_t layers, int64_t parts,
+                   std::vector<int64_t>& placed) {
+  // Fewer units than parts: the first and the last are full with the embedding
+  // and the output layer, and the layers lie one each on the parts between.
+  if (layers + 2 < parts) {
+    placed.assign(static_cast<size_t>(parts), 0);
+    std::fill_n(placed.begin() + 1, layers, int64_t{1});
+    return;
+  }
+  PlaceRemainder(layers + 2, parts, true, placed);
+  --placed.front();
+  --placed.back();
+}
+
+// Empty where the policy does not place this number.
+void PlaceInto(int64_t layers, int64_t parts, StagePlacement placement,
+               std::vector<int64_t>& placed) {
+  placed.clear();
+  switch (placement) {
+    case StagePlacement::kNotStated:
+    case StagePlacement::kEven:
+      if (layers % parts == 0) PlaceRemainder(layers, parts, true, placed);
+      return;
+    case StagePlacement::kRemainderFirst:
+      return PlaceRemainder(layers, parts, true, placed);
+    case StagePlacement::kRemainderLast:
+      return PlaceRemainder(layers, parts, false, placed);
+    case StagePlacement::kBalanced:
+      return PlaceBalanced(layers, parts, placed);
+  }
 }
 
 // Layers of `chunks` chunks on each rank.
-absl::StatusOr<std::vector<int64_t>> LayersOfChunks(
-    const ModelSpec& model, const ParallelConfig& config, int64_t chunks) {
+absl::Status LayersOfChunks(const ModelSpec& model,
+                            const ParallelConfig& config, int64_t chunks,
+                            std::vector<int64_t>& layers) {
   if (!IsStated(model.layers)) {
     return absl::FailedPreconditionError(
         fmt::format("model '{}' does not state its layers", model.name));
@@ -84,11 +129,12 @@ absl::StatusOr<std::vector<int64_t>> LayersOfChunks(
         fmt::format("cannot place {} layers on {} stages of {} chunks",
                     model.layers, config.pp, chunks));
   }
-  if (!config.stage_layers.empty()) return ExplicitChunks(model, config);
+  if (!config.stage_layers.empty()) {
+    return ExplicitChunks(model, config, layers);
+  }
 
-  std::vector<int64_t> layers =
-      PlaceLayers(model.layers, parts, config.placement);
-  if (!layers.empty()) return layers;
+  PlaceInto(model.layers, parts, config.placement, layers);
+  if (!layers.empty()) return absl::OkStatus();
   if (config.placement == StagePlacement::kNotStated) {
     return absl::FailedPreconditionError(fmt::format(
         "{} layers do not divide by {} stages of {} chunks, and neither "
@@ -98,29 +144,6 @@ absl::StatusOr<std::vector<int64_t>> LayersOfChunks(
   return absl::InvalidArgumentError(fmt::format(
       "even placement: {} layers do not divide by {} stages of {} chunks{}",
       model.layers, config.pp, chunks, NearestList(model.layers, parts)));
-}
-
-std::vector<int64_t> PlaceRemainder(int64_t layers, int64_t parts,
-                                    bool at_the_front) {
-  std::vector<int64_t> placed(static_cast<size_t>(parts), layers / parts);
-  const int64_t more = layers % parts;
-  const auto first = at_the_front ? placed.begin() : placed.end() - more;
-  std::for_each(first, first + more, [](int64_t& part) { ++part; });
-  return placed;
-}
-
-std::vector<int64_t> PlaceBalanced(int64_t layers, int64_t parts) {
-  // Fewer units than parts: the first and the last are full with the embedding
-  // and the output layer, and the layers lie one each on the parts between.
-  if (layers + 2 < parts) {
-    std::vector<int64_t> placed(static_cast<size_t>(parts), 0);
-    std::fill_n(placed.begin() + 1, layers, int64_t{1});
-    return placed;
-  }
-  std::vector<int64_t> placed = PlaceRemainder(layers + 2, parts, true);
-  --placed.front();
-  --placed.back();
-  return placed;
 }
 
 }  // namespace
@@ -143,24 +166,23 @@ int64_t RankOfChunk(const ParallelConfig& config, int64_t chunk) {
 
 std::vector<int64_t> PlaceLayers(int64_t layers, int64_t parts,
                                  StagePlacement placement) {
-  switch (placement) {
-    case StagePlacement::kNotStated:
-    case StagePlacement::kEven:
-      if (layers % parts != 0) return {};
-      return PlaceRemainder(layers, parts, true);
-    case StagePlacement::kRemainderFirst:
-      return PlaceRemainder(layers, parts, true);
-    case StagePlacement::kRemainderLast:
-      return PlaceRemainder(layers, parts, false);
-    case StagePlacement::kBalanced:
-      return PlaceBalanced(layers, parts);
-  }
-  return {};
+  std::vector<int64_t> placed;
+  PlaceInto(layers, parts, placement, placed);
+  return placed;
+}
+
+absl::Status ChunkLayersInto(const ModelSpec& model,
+                             const ParallelConfig& config,
+                             std::vector<int64_t>& layers) {
+  return LayersOfChunks(model, config, ChunksPerRank(config), layers);
 }
 
 absl::StatusOr<std::vector<int64_t>> ChunkLayers(const ModelSpec& model,
                                                  const ParallelConfig& config) {
-  return LayersOfChunks(model, config, ChunksPerRank(config));
+  std::vector<int64_t> layers;
+  absl::Status status = ChunkLayersInto(model, config, layers);
+  if (!status.ok()) return status;
+  return layers;
 }
 
 absl::StatusOr<std::vector<int64_t>> StageLayers(const ModelSpec& model,
@@ -173,7 +195,10 @@ absl::StatusOr<std::vector<int64_t>> StageLayers(const ModelSpec& model,
     ParallelConfig uncut = config;
     uncut.vpp = 1;
     uncut.schedule = Schedule::kNotStated;
-    return LayersOfChunks(model, uncut, 1);
+    std::vector<int64_t> by_rank;
+    absl::Status status = LayersOfChunks(model, uncut, 1, by_rank);
+    if (!status.ok()) return status;
+    return by_rank;
   }
   absl::StatusOr<std::vector<int64_t>> by_chunk = ChunkLayers(model, config);
   if (!by_chunk.ok()) return by_chunk.status();

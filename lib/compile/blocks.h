@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "lib/compile/operators.h"
+#include "lib/compile/sizes.h"
+#include "lmsimbench/program.h"
+
+namespace lmsimbench::compile {
+
+/// \{ Append a block to the program and return its index.
+
+/// `layers` transformer layers, the first of which is layer `first_layer` of
+/// the model. With `recomputed` only the input of the first is kept and the
+/// backward pass runs all of them again; then a block of several layers is what
+/// is recomputed at once. Else it is one layer.
+int32_t AddLayerBlock(const Sizes& sizes, const LayerOperators& operators,
+                      int64_t first_layer, int32_t layers, bool recomputed,
+                      Program& program);
+/// The embedding, with its position table.
+int32_t AddEmbeddingBlock(const Sizes& sizes, Program& program);
+/// Final norm, output layer and loss. `owns_output`: the output layer has
+/// weights of its own here, rather than those of an embedding in this chunk's
+/// stage.
+int32_t AddHeadBlock(const Sizes& sizes, const Elementwise& norm,
+                     bool owns_output, Program& program);
+/// \}
+
+/// Whether a layer of the model attends to the window only.
+bool IsWindowed(const Sizes& sizes, int64_t layer);
+
+/// \{ Collectives around tensor-parallel regions: with sequence parallelism
+/// activations are gathered before a region and reduced and scattered behind
+/// it; without it they are reduced behind it.
+Collective GatherActivations(const Sizes& sizes);
+Collective ReduceActivations(const Sizes& sizes);
+/// \}
+
+}  // namespace lmsimbench::compile

@@ -1,0 +1,176 @@
+#include "lib/compile/chunks.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/container/inlined_vector.h"
+#include "lib/compile/blocks.h"
+#include "lib/core/arithmetic.h"
+#include "lmsimbench/layout.h"
+
+namespace lmsimbench::compile {
+namespace {
+
+// What decides the steps of a block of layers.
+struct LayerKey {
+  int64_t first_layer_in_period = 0;
+  int32_t layers = 1;
+  bool recomputed = false;
+
+  friend bool operator==(const LayerKey& a, const LayerKey& b) {
+    return a.first_layer_in_period == b.first_layer_in_period &&
+           a.layers == b.layers && a.recomputed == b.recomputed;
+  }
+};
+
+// Builds each block once.
+class Blocks {
+ public:
+  Blocks(const Sizes& sizes, Program& program)
+      : sizes_(sizes),
+        program_(program),
+        operators_(AddLayerOperators(sizes, program)) {}
+
+  const LayerOperators& operators() const { return operators_; }
+
+  int32_t Layers(int64_t first_layer, int32_t layers, bool recomputed) {
+    LayerKey key;
+    key.layers = layers;
+    key.recomputed = recomputed;
+    if (layers == 1) {
+      // One layer is windowed or not, wherever in the period it lies.
+      key.first_layer_in_period = IsWindowed(sizes_, first_layer) ? 1 : 0;
+    } else if (sizes_.window > 0) {
+      key.first_layer_in_period = first_layer % sizes_.window_period;
+    }
+    for (const auto& [known, block] : known_) {
+      if (known == key) return block;
+    }
+    const int32_t block = AddLayerBlock(sizes_, operators_, first_layer, layers,
+                                        recomputed, program_);
+    known_.emplace_back(key, block);
+    return block;
+  }
+
+ private:
+  const Sizes& sizes_;
+  Program& program_;
+  LayerOperators operators_;
+  absl::InlinedVector<std::pair<LayerKey, int32_t>, 16> known_;
+};
+
+void AddRun(int32_t block, int32_t begin_run, Program& program) {
+  auto& runs = program.runs;
+  if (static_cast<int32_t>(runs.size()) > begin_run &&
+      runs.back().block == block) {
+    ++runs.back().count;
+  } else {
+    runs.push_back({block, 1});
+  }
+}
+
+bool SameRuns(const Program& program, const Chunk& a, const Chunk& b) {
+  const auto left = Runs(program, a);
+  const auto right = Runs(program, b);
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const BlockRun& x, const BlockRun& y) {
+                      return x.block == y.block && x.count == y.count;
+                    });
+}
+
+// The index of an equal chunk, where the new one is taken back, or its own.
+int32_t Intern(const Chunk& chunk, Program& program) {
+  for (size_t i = 0; i < program.chunks.size(); ++i) {
+    if (SameRuns(program, program.chunks[i], chunk)) {
+      program.runs.resize(chunk.begin_run);
+      return static_cast<int32_t>(i);
+    }
+  }
+  program.chunks.push_back(chunk);
+  Chunk& added = program.chunks.back();
+  for (const BlockRun& run : Runs(program, chunk)) {
+    const Block& block = program.blocks[run.block];
+    added.layers += int64_t{run.count} * block.layers;
+    added.parameters += run.count * block.parameters;
+    added.replicated_parameters += run.count * block.replicated_parameters;
+    added.stored_bytes += run.count * block.stored_bytes;
+  }
+  return static_cast<int32_t>(program.chunks.size()) - 1;
+}
+
+}  // namespace
+
+void AddChunks(const Sizes& sizes, const ParallelConfig& config,
+               Program& program) {
+  Blocks blocks(sizes, program);
+  const int32_t embedding = AddEmbeddingBlock(sizes, program);
+  const bool owns_output = !sizes.tied_embeddings || config.pp > 1;
+  const int32_t head =
+      AddHeadBlock(sizes, blocks.operators().norm, owns_output, program);
+  const size_t chunks = program.chunk_layers.size();
+  int64_t layer = 0;
+  for (size_t i = 0; i < chunks; ++i) {
+    const int64_t layers = program.chunk_layers[i];
+    Chunk chunk;
+    chunk.begin_run = static_cast<int32_t>(program.runs.size());
+    if (i == 0) AddRun(embedding, chunk.begin_run, program);
+    const RecomputedLayers recomputed = RecomputedOf(config, layers);
+    const int64_t end = layer + layers;
+    const int64_t recomputed_end = layer + recomputed.layers;
+    while (layer < end) {
+      const bool again = layer < recomputed_end;
+      const int64_t group =
+          again ? std::min(recomputed.group, recomputed_end - layer) : 1;
+      AddRun(blocks.Layers(layer, static_cast<int32_t>(group), again),
+             chunk.begin_run, program);
+      layer += group;
+    }
+    if (i + 1 == chunks) AddRun(head, chunk.begin_run, program);
+    chunk.end_run = static_cast<int32_t>(program.runs.size());
+    program.chunk_kind.push_back(Intern(chunk, program));
+  }
+  if (sizes.tied_embeddings && config.pp > 1) {
+    program.shared_embedding_parameters = sizes.vocab * sizes.hidden;
+  }
+}
+
+void AddStages(const Sizes& sizes, const ParallelConfig& config,
+               Program& program) {
+  const auto share = [&](int64_t parameters, int64_t bytes, bool sharded) {
+    return sharded ? CeilDivide(parameters * bytes, sizes.state_shards)
+                   : parameters * bytes;
+  };
+  program.stages.resize(static_cast<size_t>(config.pp));
+  for (Stage& stage : program.stages) stage = Stage();
+  for (size_t i = 0; i < program.chunk_kind.size(); ++i) {
+    const Chunk& chunk = program.chunks[program.chunk_kind[i]];
+    Stage& stage = program.stages[RankOfChunk(config, static_cast<int64_t>(i))];
+    stage.layers += chunk.layers;
+    stage.parameters += chunk.parameters;
+    stage.replicated_parameters += chunk.replicated_parameters;
+  }
+  for (size_t i = 0; i < program.stages.size(); ++i) {
+    Stage& stage = program.stages[i];
+    stage.weights_bytes = stage.parameters * sizes.weight_bytes;
+    stage.gradients_bytes =
+        share(stage.parameters, sizes.gradient_bytes, sizes.shards_gradients);
+    stage.optimizer_bytes =
+        share(stage.parameters, sizes.optimizer_bytes, sizes.shards_optimizer);
+    const auto same = std::find_if(
+        program.stages.begin(), program.stages.begin() + i,
+        [&](const Stage& s) { return s.parameters == stage.parameters; });
+    if (same != program.stages.begin() + i) {
+      stage.gradient_norm = same->gradient_norm;
+      stage.optimizer = same->optimizer;
+      continue;
+    }
+    const int64_t updated =
+        sizes.shards_optimizer
+            ? CeilDivide(stage.parameters, sizes.state_shards)
+            : stage.parameters;
+    stage.gradient_norm = AddGradientNorm(sizes, updated, program);
+    stage.optimizer = AddOptimizer(sizes, updated, program);
+  }
+}
+
+}  // namespace lmsimbench::compile

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/compile/sizes.h"
+#include "lmsimbench/operator.h"
+#include "lmsimbench/program.h"
+
+/// \file
+/// The operators of a program: shapes, operations and bytes.
+
+namespace lmsimbench::compile {
+
+/// Index of an operator in the program.
+using OperatorId = int32_t;
+
+/// A linear layer: one operator for each pass.
+struct Linear {
+  OperatorId forward = 0;
+  OperatorId input_gradient = 0;
+  OperatorId weight_gradient = 0;
+  /// Weights and biases of a tensor-parallel rank.
+  int64_t parameters = 0;
+  /// Of those, biases that every rank holds.
+  int64_t replicated_parameters = 0;
+};
+
+/// An operator without weights, or with few: one for each direction.
+struct Elementwise {
+  OperatorId forward = 0;
+  OperatorId backward = 0;
+};
+
+/// The attention core. A fused one uses `fused`; an unfused one the others.
+struct AttentionCore {
+  Elementwise fused;
+  OperatorId scores = 0;
+  OperatorId scores_to_query = 0;
+  OperatorId scores_to_key = 0;
+  Elementwise softmax;
+  Elementwise dropout;
+  OperatorId values = 0;
+  OperatorId values_to_scores = 0;
+  OperatorId values_to_value = 0;
+};
+
+/// Operators of a transformer layer.
+struct LayerOperators {
+  Elementwise norm;
+  Linear qkv;
+  Elementwise qk_norm;
+  Elementwise rotary;
+  AttentionCore whole;     ///< attends to the whole sequence
+  AttentionCore windowed;  ///< attends to the window
+  Linear output;
+  Elementwise residual;
+  Linear mlp_up;
+  Elementwise mlp_activation;
+  Linear mlp_down;
+};
+LayerOperators AddLayerOperators(const Sizes& sizes, Program& program);
+
+/// Operators in front of the first layer.
+struct EmbeddingOperators {
+  Elementwise embedding;
+  Elementwise positions;
+  Elementwise dropout;
+};
+EmbeddingOperators AddEmbeddingOperators(const Sizes& sizes, Program& program);
+
+/// Operators behind the last layer, for `tokens` tokens: all of them, or those
+/// of one chunk of the loss.
+struct HeadOperators {
+  Linear output;
+  Elementwise loss;
+};
+HeadOperators AddHeadOperators(const Sizes& sizes, int64_t tokens,
+                               Program& program);
+Elementwise AddNorm(const Sizes& sizes, Program& program);
+
+/// Operators of one step of the optimizer over `parameters` parameters, of
+/// which this device updates `updated`.
+OperatorId AddGradientNorm(const Sizes& sizes, int64_t parameters,
+                           Program& program);
+OperatorId AddOptimizer(const Sizes& sizes, int64_t updated, Program& program);
+
+}  // namespace lmsimbench::compile

@@ -1,0 +1,331 @@
+#include "lib/compile/sizes.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "fmt/format.h"
+#include "lib/core/arithmetic.h"
+#include "lmsimbench/layout.h"
+
+namespace lmsimbench::compile {
+namespace {
+
+// Megatron-LM's default divisor of the padded vocabulary.
+constexpr int64_t kVocabDivisor = 128;
+
+void Assume(Sizes& sizes, Assumption assumption) {
+  sizes.assumptions |= uint32_t{1} << static_cast<int>(assumption);
+}
+
+// Sets `choice` to what is stated, else to `otherwise`.
+void Choose(Sizes& sizes, YesNo stated, bool otherwise, Assumption assumption,
+            bool& choice) {
+  choice = stated == YesNo::kNotStated ? otherwise : IsYes(stated);
+  if (stated == YesNo::kNotStated) Assume(sizes, assumption);
+}
+
+absl::Status NotModelled(const std::string& what) {
+  return absl::UnimplementedError(
+      fmt::format("the staged pipeline does not model {}", what));
+}
+
+absl::Status CheckModelled(const Workload& workload,
+                           const ParallelConfig& config) {
+  const ModelSpec& model = workload.model;
+  if (HasExperts(model)) return NotModelled("mixtures of experts");
+  if (model.attention == AttentionKind::kLatent) {
+    return NotModelled("multi-head latent attention");
+  }
+  if (model.mtp_layers > 0) return NotModelled("multi-token prediction");
+  if (model.norms_per_layer != 2 && model.norms_per_layer != 4) {
+    return NotModelled(fmt::format("{} norms a layer", model.norms_per_layer));
+  }
+  if (config.cp > 1) return NotModelled("context parallelism");
+  if (config.ep > 1) return NotModelled("expert parallelism");
+  if (config.zero == ZeroStage::kParameters) {
+    return NotModelled("sharded parameters (ZeRO-3)");
+  }
+  if (config.recompute == Recompute::kOperators &&
+      config.recompute_modules.empty()) {
+    return NotModelled(
+        "recomputation of operators that the framework chooses; state "
+        "recompute_modules");
+  }
+  if (IsYes(config.offload_weights)) return NotModelled("offloaded weights");
+  if (IsYes(config.offload_activations)) {
+    return NotModelled("offloaded activations");
+  }
+  if (IsYes(config.offload_optimizer)) {
+    return NotModelled("an offloaded optimizer");
+  }
+  if (workload.optimizer == Optimizer::kAdafactor ||
+      workload.optimizer == Optimizer::kMuon) {
+    return NotModelled(
+        fmt::format("the optimizer {}", std::string(Name(workload.optimizer))));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStated(const Workload& workload,
+                         const ParallelConfig& config) {
+  const ModelSpec& model = workload.model;
+  const struct {
+    const char* name;
+    int64_t figure;
+  } needed[] = {
+      {"hidden", model.hidden},
+      {"layers", model.layers},
+      {"heads", model.heads},
+      {"ffn", model.ffn},
+      {"vocab", model.vocab},
+      {"seq_len", workload.seq_len},
+      {"micro_batch", config.micro_batch},
+      {"micro-batches (global_batch or grad_accumulation)",
+       MicroBatches(workload, config)},
+  };
+  for (const auto& [name, figure] : needed) {
+    if (IsStated(figure)) continue;
+    return absl::FailedPreconditionError(
+        fmt::format("the staged pipeline needs {}, which is not stated", name));
+  }
+  if (model.gated_mlp == YesNo::kNotStated) {
+    return absl::FailedPreconditionError(
+        "the staged pipeline needs gated_mlp, which is not stated");
+  }
+  if (workload.loss_impl == LossImpl::kChunked &&
+      !IsStated(workload.loss_chunk)) {
+    return absl::FailedPreconditionError(
+        "a chunked loss needs loss_chunk, which is not stated");
+  }
+  return absl::OkStatus();
+}
+
+void ChoosePrecision(const Workload& workload, Sizes& sizes) {
+  switch (workload.precision) {
+    case Precision::kFp32:
+    case Precision::kTf32:
+      sizes.precision = sizes.matrix_precision = workload.precision;
+      sizes.bytes = sizes.matrix_bytes = 4;
+      return;
+    case Precision::kFp16:
+    case Precision::kBf16:
+    case Precision::kAmp:
+      sizes.precision = sizes.matrix_precision = workload.precision;
+      return;
+    case Precision::kNotStated:
+      Assume(sizes, Assumption::kPrecisionBf16);
+      return;
+    default:
+      // 8 and 4 bits are formats of the matrix multiplications; everything
+      // between them stays in 16 bits.
+      sizes.matrix_precision = workload.precision;
+      sizes.matrix_bytes = 1;
+      return;
+  }
+}
+
+// Bytes of a number in which gradients are kept; 0 if it is not stated.
+int64_t GradientBytes(Precision precision) {
+  switch (precision) {
+    case Precision::kNotStated:
+      return 0;
+    case Precision::kFp32:
+    case Precision::kTf32:
+      return 4;
+    default:
+      return 2;
+  }
+}
+
+// Bytes that the optimizer keeps beside a 32-bit copy of the weights.
+int64_t MomentBytes(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::kSgd:
+      return 0;
+    case Optimizer::kSgdMomentum:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+void ChooseStates(const Workload& workload, const ParallelConfig& config,
+                  Sizes& sizes) {
+  const ZeroStage zero = config.zero;
+  if (zero == ZeroStage::kNotStated) {
+    Assume(sizes, Assumption::kMegatronStates);
+  }
+  if (workload.optimizer == Optimizer::kNotStated) {
+    Assume(sizes, Assumption::kAdam);
+  }
+  const int64_t moments = MomentBytes(workload.optimizer);
+  constexpr int64_t kMasterBytes = 4;
+  const bool deepspeed =
+      zero == ZeroStage::kOptimizerState || zero == ZeroStage::kGradients;
+  if (sizes.bytes == 4) {
+    sizes.state_table = StateTable::kMegatronFp32;
+    sizes.weight_bytes = 4;
+    sizes.gradient_bytes = 4;
+    sizes.optimizer_bytes = moments;
+  } else if (deepspeed) {
+    sizes.state_table = StateTable::kZero;
+    sizes.gradient_bytes = 2;
+    sizes.optimizer_bytes = kMasterBytes + moments;
+  } else if (sizes.precision == Precision::kFp16) {
+    // Gradients of 16 bits, and a copy of them in 32 for the step.
+    sizes.state_table = StateTable::kMegatronFp16;
+    sizes.gradient_bytes = 2;
+    sizes.optimizer_bytes = kMasterBytes + 4 + moments;
+  } else {
+    sizes.state_table = StateTable::kMegatronBf16;
+    sizes.gradient_bytes = 4;
+    sizes.optimizer_bytes = kMasterBytes + moments;
+  }
+  const int64_t stated = GradientBytes(workload.gradient_precision);
+  if (stated != 0 && stated != sizes.gradient_bytes) {
+    sizes.state_table = StateTable::kStated;
+    sizes.gradient_bytes = stated;
+    if (sizes.bytes == 2) sizes.optimizer_bytes = kMasterBytes + moments;
+  }
+  sizes.shards_optimizer = ShardsOptimizer(zero);
+  sizes.shards_gradients = zero == ZeroStage::kGradients;
+  sizes.state_shards =
+      IsStated(config.zero_group) ? config.zero_group : config.dp;
+}
+
+absl::Status ChooseRecompute(const ParallelConfig& config, Sizes& sizes) {
+  if (config.recompute == Recompute::kNotStated) {
+    Assume(sizes, Assumption::kNoRecompute);
+  }
+  if (config.recompute != Recompute::kSelective &&
+      config.recompute != Recompute::kOperators) {
+    return absl::OkStatus();
+  }
+  absl::string_view modules = config.recompute_modules;
+  if (modules.empty()) modules = "attention";
+  while (!modules.empty()) {
+    const size_t end = std::min(modules.find('-'), modules.size());
+    const absl::string_view module = modules.substr(0, end);
+    modules.remove_prefix(std::min(end + 1, modules.size()));
+    if (module == "attention") {
+      sizes.recompute_attention = true;
+    } else if (module == "norm") {
+      sizes.recompute_norm = true;
+    } else if (module == "activation") {
+      sizes.recompute_activation = true;
+    } else if (module == "mlp") {
+      sizes.recompute_mlp = true;
+    } else {
+      return absl::InvalidArgumentError(
+          fmt::format("recompute_modules '{}' names '{}'; known are attention, "
+                      "norm, activation, mlp",
+                      config.recompute_modules, std::string(module)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
+                       Sizes& sizes) {
+  absl::Status status = CheckModelled(workload, config);
+  if (status.ok()) status = CheckStated(workload, config);
+  if (!status.ok()) return status;
+
+  const ModelSpec& model = workload.model;
+  sizes = Sizes();
+  ChoosePrecision(workload, sizes);
+  ChooseStates(workload, config, sizes);
+  status = ChooseRecompute(config, sizes);
+  if (!status.ok()) return status;
+
+  sizes.tp = config.tp;
+  sizes.sequences = config.micro_batch;
+  sizes.seq_len = workload.seq_len;
+  sizes.tokens = config.micro_batch * workload.seq_len;
+  bool sequence_parallel = false;
+  Choose(sizes, config.sequence_parallel, false,
+         Assumption::kNoSequenceParallel, sequence_parallel);
+  sizes.sequence_parallel = sequence_parallel && config.tp > 1;
+  sizes.region_tokens = sizes.sequence_parallel
+                            ? CeilDivide(sizes.tokens, config.tp)
+                            : sizes.tokens;
+
+  const int64_t kv_heads =
+      IsStated(model.kv_heads) ? model.kv_heads : model.heads;
+  sizes.hidden = model.hidden;
+  sizes.heads = model.heads / config.tp;
+  sizes.kv_heads = std::max<int64_t>(1, kv_heads / config.tp);
+  sizes.head_dim = HeadDim(model);
+  sizes.query_width = sizes.heads * sizes.head_dim;
+  sizes.kv_width = sizes.kv_heads * sizes.head_dim;
+  sizes.ffn = CeilDivide(model.ffn, config.tp);
+  sizes.ffn_inputs = IsYes(model.gated_mlp) ? 2 : 1;
+  sizes.vocab = PaddedVocab(model.vocab, kVocabDivisor, config.tp) / config.tp;
+  if (sizes.vocab * config.tp != model.vocab) {
+    Assume(sizes, Assumption::kPaddedVocab);
+  }
+  if (model.positions == PositionKind::kLearned) {
+    sizes.positions =
+        IsStated(model.max_positions) ? model.max_positions : workload.seq_len;
+  } else if (model.positions == PositionKind::kNotStated) {
+    Assume(sizes, Assumption::kNoPositionTable);
+  }
+  sizes.rotary = model.positions == PositionKind::kRotary;
+  if (model.norm == NormKind::kNotStated) {
+    Assume(sizes, Assumption::kLayerNorm);
+  }
+  sizes.norm_parameters =
+      model.norm == NormKind::kRmsNorm ? model.hidden : 2 * model.hidden;
+  sizes.norms_per_layer = model.norms_per_layer;
+  if (model.sliding_window < workload.seq_len) {
+    sizes.window = model.sliding_window;
+    sizes.window_period = std::max<int64_t>(1, model.sliding_window_period);
+  }
+
+  if (workload.attention_impl == AttentionImpl::kNotStated &&
+      workload.flash_attention == YesNo::kNotStated) {
+    Assume(sizes, Assumption::kFlashAttention);
+  } else {
+    sizes.flash = UsesFlashAttention(workload);
+  }
+  sizes.causal = workload.causal != YesNo::kNo;
+  sizes.dropout = IsStated(model.dropout) && model.dropout > 0;
+  if (!IsStated(model.dropout)) Assume(sizes, Assumption::kNoDropout);
+  sizes.qk_norm = IsYes(model.qk_norm);
+  sizes.qkv_bias = IsYes(model.qkv_bias);
+  sizes.linear_bias = IsYes(model.linear_bias);
+  Choose(sizes, model.tied_embeddings, false, Assumption::kUntiedEmbeddings,
+         sizes.tied_embeddings);
+  if (workload.loss_impl == LossImpl::kNotStated) {
+    Assume(sizes, Assumption::kPlainLoss);
+  }
+  sizes.fused_loss = workload.loss_impl == LossImpl::kFused;
+  if (workload.loss_impl == LossImpl::kChunked) {
+    sizes.loss_chunk = std::min(workload.loss_chunk, sizes.tokens);
+  }
+  sizes.fused_norm = workload.fused_norm != YesNo::kNo;
+
+  // Frameworks run the backward collectives of a linear layer beside its weight
+  // gradient unless told not to; the forward ones only where asked to.
+  sizes.overlap_forward = IsYes(config.overlap_tensor);
+  sizes.overlap_backward = config.overlap_tensor != YesNo::kNo;
+  return absl::OkStatus();
+}
+
+RecomputedLayers RecomputedOf(const ParallelConfig& config, int64_t layers) {
+  if (config.recompute == Recompute::kFull) {
+    const bool grouped = config.recompute_method == RecomputeMethod::kUniform &&
+                         IsStated(config.recompute_layers);
+    return {layers, grouped ? config.recompute_layers : 1};
+  }
+  if (config.recompute != Recompute::kLayers) return {0, 1};
+  if (config.recompute_method == RecomputeMethod::kUniform) {
+    return {layers, config.recompute_layers};
+  }
+  return {std::min(layers, config.recompute_layers), 1};
+}
+
+}  // namespace lmsimbench::compile

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "lmsimbench/parallel_config.h"
+#include "lmsimbench/program.h"
+#include "lmsimbench/workload.h"
+
+namespace lmsimbench::compile {
+
+/// What one device does and keeps, in numbers: a workload and a configuration
+/// with every open choice made. Sizes of a tensor-parallel rank.
+struct Sizes {
+  int64_t sequences = 0;  ///< of a micro-batch
+  int64_t seq_len = 0;
+  int64_t tokens = 0;         ///< of a micro-batch
+  int64_t region_tokens = 0;  ///< between the tensor-parallel regions
+  int64_t hidden = 0;
+  int64_t heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_dim = 0;
+  int64_t query_width = 0;  ///< heads * head_dim
+  int64_t kv_width = 0;     ///< kv_heads * head_dim
+  int64_t ffn = 0;
+  int64_t ffn_inputs = 1;  ///< 2 for a gated MLP
+  int64_t vocab = 0;
+  int64_t positions = 0;        ///< rows of the position table, 0: none
+  int64_t norm_parameters = 0;  ///< of one norm
+  int64_t norms_per_layer = 2;
+  int64_t window = 0;  ///< 0: every layer attends to the whole sequence
+  int64_t window_period = 1;
+  int64_t loss_chunk = 0;  ///< 0: the loss is not chunked
+
+  int64_t tp = 1;
+  int64_t state_shards = 1;  ///< devices that share one copy of sharded state
+
+  bool sequence_parallel = false;
+  bool flash = true;
+  bool causal = true;
+  bool dropout = false;
+  bool qk_norm = false;
+  bool rotary = false;
+  bool qkv_bias = false;
+  bool linear_bias = false;
+  bool tied_embeddings = false;
+  bool fused_loss = false;
+  bool fused_norm = true;
+  /// Which collectives of a block run beside its computations.
+  bool overlap_forward = false;
+  bool overlap_backward = false;
+
+  /// Formats of matrix multiplications and of all else, and bytes of an
+  /// activation and of an input of a matrix multiplication.
+  Precision matrix_precision = Precision::kBf16;
+  Precision precision = Precision::kBf16;
+  int64_t bytes = 2;
+  int64_t matrix_bytes = 2;
+
+  /// Bytes of the state of one parameter.
+  int64_t weight_bytes = 2;
+  int64_t gradient_bytes = 4;
+  int64_t optimizer_bytes = 12;
+  StateTable state_table = StateTable::kMegatronBf16;
+  bool shards_optimizer = false;
+  bool shards_gradients = false;
+
+  /// What is recomputed in the layers that are not recomputed as a whole.
+  bool recompute_attention = false;
+  bool recompute_norm = false;
+  bool recompute_activation = false;
+  bool recompute_mlp = false;
+
+  uint32_t assumptions = 0;
+};
+
+/// Makes every open choice. UNIMPLEMENTED names what `Compile` does not model,
+/// FAILED_PRECONDITION the figure that is missing.
+absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
+                       Sizes& sizes);
+
+/// Number of layers whose input alone is kept, from the first layer of a chunk
+/// of `layers`, and how many of them share one kept input.
+struct RecomputedLayers {
+  int64_t layers = 0;
+  int64_t group = 1;
+};
+RecomputedLayers RecomputedOf(const ParallelConfig& config, int64_t layers);
+
+}  // namespace lmsimbench::compile

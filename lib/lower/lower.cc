@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <string>
+
+#include "fmt/format.h"
+#include "lib/lower/buckets.h"
+#include "lib/lower/check_program.h"
+#include "lib/lower/schedule.h"
+#include "lmsimbench/layout.h"
+#include "lmsimbench/pipeline.h"
+
+namespace lmsimbench {
+namespace {
+
+// Megatron-LM's size of a gradient bucket: 40 million parameters, or a million
+// for each data-parallel rank where that is more.
+constexpr int64_t kBucketParameters = 40'000'000;
+constexpr int64_t kBucketParametersPerRank = 1'000'000;
+
+absl::StatusOr<Schedule> ScheduleFor(const ParallelConfig& config) {
+  const int64_t chunks = ChunksPerRank(config);
+  switch (config.schedule) {
+    case Schedule::kNotStated:
+      return chunks > 1 ? Schedule::kInterleaved1F1B : Schedule::k1F1B;
+    case Schedule::kGPipe:
+    case Schedule::k1F1B:
+    case Schedule::kInterleaved1F1B:
+      return config.schedule;
+    default:
+      return absl::UnimplementedError(
+          fmt::format("the staged pipeline does not model schedule {}",
+                      std::string(Name(config.schedule))));
+  }
+}
+
+absl::Status CheckPlacement(const Placement& placement,
+                            const ParallelConfig& config) {
+  if (placement.tp == config.tp && placement.cp == config.cp &&
+      placement.dp == config.dp && placement.pp == config.pp) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "the placement is of tp {}, cp {}, dp {}, pp {}, the configuration of tp "
+      "{}, cp {}, dp {}, pp {}",
+      placement.tp, placement.cp, placement.dp, placement.pp, config.tp,
+      config.cp, config.dp, config.pp));
+}
+
+void AddSchedules(const lower::ScheduleShape& shape, ExecutionGraph& graph) {
+  graph.passes.clear();
+  graph.schedule_begin.clear();
+  for (int64_t rank = 0; rank < shape.pp; ++rank) {
+    graph.schedule_begin.push_back(static_cast<int32_t>(graph.passes.size()));
+    lower::AppendSchedule(shape, rank, graph.passes);
+  }
+  graph.schedule_begin.push_back(static_cast<int32_t>(graph.passes.size()));
+}
+
+// Chunk c of the network is chunk c / pp of rank c % pp. Chunks of one kind
+// share their buckets.
+void AddChunks(const lower::BucketPlan& plan, int64_t pp,
+               ExecutionGraph& graph) {
+  const Program& program = graph.program;
+  const auto chunks = static_cast<int64_t>(program.chunk_kind.size());
+  graph.chunks_per_rank = static_cast<int32_t>(chunks / pp);
+  graph.chunks.clear();
+  graph.buckets.clear();
+  graph.chunks.resize(static_cast<size_t>(chunks));
+  for (int64_t c = 0; c < chunks; ++c) {
+    PlacedChunk& placed =
+        graph.chunks[(c % pp) * graph.chunks_per_rank + c / pp];
+    placed.kind = program.chunk_kind[c];
+    placed.is_first = c == 0;
+    placed.is_last = c == chunks - 1;
+    if (plan.ranks == 1) continue;
+    const auto first_of_kind =
+        std::find(program.chunk_kind.begin(), program.chunk_kind.begin() + c,
+                  placed.kind) -
+        program.chunk_kind.begin();
+    if (first_of_kind < c) {
+      const PlacedChunk& same =
+          graph.chunks[(first_of_kind % pp) * graph.chunks_per_rank +
+                       first_of_kind / pp];
+      placed.begin_bucket = same.begin_bucket;
+      placed.end_bucket = same.end_bucket;
+      continue;
+    }
+    placed.begin_bucket = static_cast<int32_t>(graph.buckets.size());
+    lower::AppendBuckets(plan, program.chunks[placed.kind], graph);
+    placed.end_bucket = static_cast<int32_t>(graph.buckets.size());
+  }
+}
+
+lower::BucketPlan PlanBuckets(const ParallelConfig& config,
+                              const Overlaps& overlaps,
+                              const Placement& placement) {
+  lower::BucketPlan plan;
+  plan.ranks = config.dp * config.cp;
+  plan.shard_ranks = placement.shard_ranks;
+  plan.sharded = ShardsOptimizer(config.zero);
+  plan.bucket_parameters =
+      overlaps.grad_reduce || overlaps.param_gather
+          ? std::max(kBucketParameters, kBucketParametersPerRank * plan.ranks)
+          : INT64_MAX;
+  return plan;
+}
+
+// What follows the last pass of every rank.
+void AddFinish(const ParallelConfig& config, ExecutionGraph& graph) {
+  const Program& program = graph.program;
+  const int64_t gradient_bytes = program.gradient_bytes;
+  const auto stages = program.stages.size();
+  graph.replicated_gradients.assign(stages, -1);
+  for (size_t i = 0; i < stages && program.sequence_parallel; ++i) {
+    graph.replicated_gradients[i] = lower::AddCollective(
+        {CollectiveKind::kAllReduce, Group::kTensor,
+         program.stages[i].replicated_parameters * gradient_bytes},
+        graph);
+  }
+  graph.embedding_gradients = lower::AddCollective(
+      {CollectiveKind::kAllReduce, Group::kEmbedding,
+       program.shared_embedding_parameters * gradient_bytes},
+      graph);
+  // Every rank adds the square of its own part: one number.
+  constexpr int64_t kNormBytes = 4;
+  const bool parts = config.tp * config.pp > 1;
+  graph.gradient_norm =
+      parts
+          ? lower::AddCollective(
+                {CollectiveKind::kAllReduce, Group::kModel, kNormBytes}, graph)
+          : -1;
+}
+
+}  // namespace
+
+absl::Status LowerInto(const Program& program, const Placement& placement,
+                       const ParallelConfig& config, ExecutionGraph& graph) {
+  const absl::StatusOr<Schedule> schedule = ScheduleFor(config);
+  if (!schedule.ok()) return schedule.status();
+  absl::Status status = CheckPlacement(placement, config);
+  if (status.ok()) status = lower::CheckProgram(program, config.pp);
+  if (!status.ok()) return status;
+
+  graph.program = program;
+  graph.placement = placement;
+  graph.collectives = program.collectives;
+
+  const bool interleaved = *schedule == Schedule::kInterleaved1F1B;
+  const bool sharded = ShardsOptimizer(config.zero);
+  graph.overlaps.grad_reduce = IsYes(config.overlap_grad_reduce);
+  graph.overlaps.param_gather = IsYes(config.overlap_param_gather) && sharded;
+  // Interleaved schedules send beside computation unless told not to.
+  graph.overlaps.p2p = config.overlap_p2p == YesNo::kNotStated
+                           ? interleaved
+                           : IsYes(config.overlap_p2p);
+  graph.reduces_every_backward = config.zero == ZeroStage::kGradients;
+
+  lower::ScheduleShape shape;
+  shape.schedule = *schedule;
+  shape.pp = config.pp;
+  shape.chunks = static_cast<int64_t>(program.chunk_kind.size()) / config.pp;
+  shape.micro_batches = program.micro_batches;
+  shape.group = !interleaved                         ? 1
+                : IsStated(config.micro_batch_group) ? config.micro_batch_group
+                                                     : config.pp;
+  AddSchedules(shape, graph);
+  AddChunks(PlanBuckets(config, graph.overlaps, placement), config.pp, graph);
+  graph.transfer =
+      config.pp > 1
+          ? lower::AddCollective({CollectiveKind::kSendReceive,
+                                  Group::kPipeline, program.transfer_bytes},
+                                 graph)
+          : -1;
+  AddFinish(config, graph);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ExecutionGraph> Lower(const Program& program,
+                                     const Placement& placement,
+                                     const ParallelConfig& config) {
+  ExecutionGraph graph;
+  absl::Status status = LowerInto(program, placement, config, graph);
+  if (!status.ok()) return status;
+  return graph;
+}
+
+}  // namespace lmsimbench
