@@ -1,0 +1,105 @@
+#include "lib/aggregate/execute_run.h"
+
+#include <string>
+
+#include "fmt/format.h"
+#include "lmsimbench/fmt.h"
+
+namespace lmsimbench {
+namespace {
+
+absl::Status CheckPasses(const ExecutionGraph& graph) {
+  for (const Pass& pass : graph.passes) {
+    if (pass.micro_batch < 0 ||
+        pass.micro_batch >= graph.program.micro_batches) {
+      return absl::InvalidArgumentError(fmt::format(
+          "a pass has micro-batch {}; the program has {} micro-batches",
+          pass.micro_batch, graph.program.micro_batches));
+    }
+    if (pass.chunk < 0 || pass.chunk >= graph.chunks_per_rank) {
+      return absl::InvalidArgumentError(
+          fmt::format("a pass runs chunk {}; a pipeline rank has {} chunks",
+                      pass.chunk, graph.chunks_per_rank));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNeighbour(const ExecutionGraph& graph, ChunkPlace place,
+                            ChunkPlace neighbour) {
+  if (neighbour.chunk >= 0 && neighbour.chunk < graph.chunks_per_rank)
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "chunk {} of pipeline rank {} has a neighbour that is not there: chunk "
+      "{} of rank {}, where a rank has {} chunks",
+      place.chunk, place.rank, neighbour.chunk, neighbour.rank,
+      graph.chunks_per_rank));
+}
+
+absl::Status CheckBuckets(const ExecutionGraph& graph,
+                          const PlacedChunk& placed) {
+  const auto runs = Runs(graph.program, graph.program.chunks[placed.kind]);
+  auto run = runs.rbegin();
+  int32_t run_begin = 0;
+  int32_t last_block = 0;
+  for (int32_t b = placed.begin_bucket; b < placed.end_bucket; ++b) {
+    const Bucket& bucket = graph.buckets[b];
+    while (run != runs.rend() && bucket.block >= run_begin + run->count) {
+      run_begin += run->count;
+      ++run;
+    }
+    if (run == runs.rend() || bucket.block < last_block || bucket.step < 0 ||
+        bucket.step >=
+            static_cast<int64_t>(
+                BackwardSteps(graph.program, graph.program.blocks[run->block])
+                    .size())) {
+      return absl::InvalidArgumentError(fmt::format(
+          "bucket {} is complete at step {} of block {}, which its chunk does "
+          "not reach in this order",
+          b, bucket.step, bucket.block));
+    }
+    last_block = bucket.block;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckSchedules(const ExecutionGraph& graph) {
+  absl::Status status = CheckPasses(graph);
+  const int64_t pp = graph.placement.pp;
+  for (int64_t rank = 0; status.ok() && rank < pp; ++rank) {
+    for (int64_t c = 0; status.ok() && c < graph.chunks_per_rank; ++c) {
+      const ChunkPlace place = {rank, c};
+      const PlacedChunk& placed =
+          graph.chunks[rank * graph.chunks_per_rank + c];
+      if (!placed.is_first)
+        status = CheckNeighbour(graph, place, Before(place, pp));
+      if (status.ok() && !placed.is_last)
+        status = CheckNeighbour(graph, place, Behind(place, pp));
+      if (status.ok()) status = CheckBuckets(graph, placed);
+    }
+  }
+  return status;
+}
+
+absl::Status WaitingForEver(const ExecutionGraph& graph,
+                            absl::Span<const RunningClass> classes) {
+  std::string waiting;
+  // The other kinds of pipeline have the same schedules.
+  for (const RunningClass& running : classes.subspan(0, graph.placement.pp)) {
+    if (running.next_pass == graph.schedule_begin[running.rank + 1]) continue;
+    const Pass& pass = graph.passes[running.next_pass];
+    const ChunkPlace from =
+        Sender({running.rank, pass.chunk}, pass.direction, graph.placement.pp);
+    waiting += fmt::format(
+        "{}rank {} before the {} pass of micro-batch {} through chunk {} for "
+        "chunk {} of rank {}",
+        waiting.empty() ? "" : ", ", running.rank, pass.direction,
+        pass.micro_batch, pass.chunk, from.chunk, from.rank);
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("pipeline ranks wait for each other for ever: {}", waiting));
+}
+
+}  // namespace lmsimbench

@@ -1,0 +1,387 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "lib/aggregate/execute_block.h"
+#include "lib/aggregate/execute_pipeline.h"
+#include "lib/aggregate/execute_steps.h"
+#include "lmsimbench/costed_graph.h"
+
+namespace lmsimbench {
+
+/// A bucket of gradients that waits for its reduction.
+struct ReadyBucket {
+  int32_t bucket = 0;
+  double ready_s = 0;
+  /// The backward pass that completed it.
+  Pass pass;
+};
+
+/// Where a rank class stands.
+struct RunningClass {
+  int64_t rank = 0;
+  /// Index into `ExecutionGraph::passes` of the pass to come.
+  int32_t next_pass = 0;
+  double compute_free_s = 0;
+  double data_free_s = 0;
+  /// For either direction when the last transfer has arrived.
+  double send_free_s[2] = {0, 0};
+  AllocatedMemory memory;
+  /// In the order in which they became ready.
+  std::vector<ReadyBucket> ready;
+};
+
+/// What an executor needs, kept from one iteration to the next.
+struct RunState {
+  FlatSteps flat;
+  /// At least one for each class.
+  std::vector<RunningClass> classes;
+  /// When the input of a pass arrived at a class, negative until it did.
+  std::vector<double> arrivals;
+  /// For each kind of pipeline and bucket the end of its gather.
+  std::vector<double> gather_ends;
+  std::vector<PendingCollective> pending;
+  std::vector<double> ends;
+};
+
+/// INVALID_ARGUMENT if a pass, the neighbour of a chunk or a bucket lies
+/// outside the graph.
+absl::Status CheckSchedules(const ExecutionGraph& graph);
+
+/// INVALID_ARGUMENT that names the ranks that wait, and at which pass.
+absl::Status WaitingForEver(const ExecutionGraph& graph,
+                            absl::Span<const RunningClass> classes);
+
+/// Runs one iteration of a graph, operator by operator. `Sink` has
+///   Out& Class(int64_t rank_class);
+/// where Out is as `BlockRunner` wants it.
+template <typename Sink>
+class Executor {
+ public:
+  Executor(const CostedGraph& costed, RunState& state, Sink& sink)
+      : costed_(costed),
+        graph_(costed.graph),
+        state_(state),
+        sink_(sink),
+        pp_(graph_.placement.pp) {}
+
+  absl::Status Run() {
+    absl::Status status = CheckSchedules(graph_);
+    if (!status.ok()) return status;
+    status = FlattenSteps(costed_, state_.flat);
+    if (!status.ok()) return status;
+    Begin();
+    status = RunPasses();
+    if (!status.ok()) return status;
+    RunReductions();
+    RunTail();
+    return absl::OkStatus();
+  }
+
+ private:
+  using Out = std::decay_t<decltype(std::declval<Sink&>().Class(0))>;
+
+  int64_t Classes() const { return graph_.placement.classes.size(); }
+  RunningClass& ClassAt(int64_t rank_class) {
+    return state_.classes[rank_class];
+  }
+
+  void Begin() {
+    if (static_cast<int64_t>(state_.classes.size()) < Classes())
+      state_.classes.resize(Classes());
+    state_.pending.resize(state_.flat.longest_block);
+    state_.ends.resize(state_.flat.longest_block);
+    state_.arrivals.assign(
+        Classes() * graph_.chunks_per_rank * 2 * graph_.program.micro_batches,
+        -1.0);
+    state_.gather_ends.assign(Classes() / pp_ * graph_.buckets.size(), 0.0);
+    for (int64_t c = 0; c < Classes(); ++c) {
+      RunningClass& running = ClassAt(c);
+      running.rank = graph_.placement.classes[c].pipeline_rank;
+      running.next_pass = graph_.schedule_begin[running.rank];
+      running.compute_free_s = running.data_free_s = 0;
+      running.send_free_s[0] = running.send_free_s[1] = 0;
+      running.ready.clear();
+      const Stage& stage = graph_.program.stages[running.rank];
+      running.memory = AllocatedMemory();
+      running.memory.bytes = stage.weights_bytes + stage.gradients_bytes +
+                             stage.optimizer_bytes +
+                             graph_.program.framework_bytes;
+      sink_.Class(c).Memory(0, running.memory);
+      if (graph_.overlaps.param_gather) Gather(c);
+    }
+  }
+
+  // Runs a collective outside of passes on the data stream, from `start_s`.
+  void RunData(int64_t c, int32_t collective, double start_s,
+               const Pass& pass) {
+    if (collective < 0) return;
+    double& free_s = ClassAt(c).data_free_s;
+    free_s = start_s + CollectiveSeconds(costed_, collective, c);
+    sink_.Class(c).Run(Stream::kData, start_s, free_s,
+                       CollectiveSlot(graph_, collective, false), pass);
+  }
+
+  // Gathers all parameters of a class, from when its data stream is free.
+  void Gather(int64_t c) {
+    RunningClass& running = ClassAt(c);
+    const size_t kind = c / pp_;
+    for (int32_t chunk = 0; chunk < graph_.chunks_per_rank; ++chunk) {
+      Pass pass;
+      pass.micro_batch = -1;
+      pass.chunk = static_cast<int16_t>(chunk);
+      const PlacedChunk& placed = ChunkOf(graph_, running.rank, pass);
+      for (int32_t b = placed.end_bucket - 1; b >= placed.begin_bucket; --b) {
+        RunData(c, graph_.buckets[b].gather, running.data_free_s, pass);
+        state_.gather_ends[kind * graph_.buckets.size() + b] =
+            running.data_free_s;
+      }
+    }
+  }
+
+  absl::Status RunPasses() {
+    // Goes round; a class runs until the input of its next pass is missing.
+    for (bool waiting = true; waiting;) {
+      waiting = false;
+      bool has_moved = false;
+      for (int64_t c = 0; c < Classes(); ++c) {
+        RunningClass& running = ClassAt(c);
+        const int32_t end = graph_.schedule_begin[running.rank + 1];
+        while (running.next_pass < end && RunPass(c)) {
+          has_moved = true;
+          ++running.next_pass;
+        }
+        if (running.next_pass < end) waiting = true;
+      }
+      if (waiting && !has_moved) {
+        return WaitingForEver(
+            graph_, absl::MakeConstSpan(state_.classes).subspan(0, Classes()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  double& Arrival(int64_t c, int64_t chunk, Direction direction,
+                  int64_t micro_batch) {
+    return state_.arrivals[((c * graph_.chunks_per_rank + chunk) * 2 +
+                            static_cast<int64_t>(direction)) *
+                               graph_.program.micro_batches +
+                           micro_batch];
+  }
+
+  // Runs the next pass of a class; false if its input has not arrived.
+  bool RunPass(int64_t c) {
+    RunningClass& running = ClassAt(c);
+    const Pass& pass = graph_.passes[running.next_pass];
+    const bool forward = pass.direction == Direction::kForward;
+    const PlacedChunk& placed = ChunkOf(graph_, running.rank, pass);
+    double start_s = running.compute_free_s;
+    if (!(forward ? placed.is_first : placed.is_last)) {
+      const double arrival_s =
+          Arrival(c, pass.chunk, pass.direction, pass.micro_batch);
+      if (arrival_s < 0) return false;
+      start_s = std::max(start_s, arrival_s);
+    }
+    const double end_s = forward ? RunForward(c, placed, pass, start_s)
+                                 : RunBackward(c, placed, pass, start_s);
+    running.compute_free_s = end_s;
+    if (!(forward ? placed.is_last : placed.is_first)) Send(c, pass, end_s);
+    return true;
+  }
+
+  double RunForward(int64_t c, const PlacedChunk& placed, const Pass& pass,
+                    double start_s) {
+    const Program& program = graph_.program;
+    BlockRunner<Out> runner(pass, ClassAt(c).memory, state_.pending.data(),
+                            sink_.Class(c));
+    const bool waits = graph_.overlaps.param_gather && pass.micro_batch == 0;
+    double time_s = start_s;
+    int32_t block_index = 0;  // counted as in the backward pass
+    if (waits) {
+      for (const BlockRun& run : Runs(program, program.chunks[placed.kind]))
+        block_index += run.count;
+    }
+    for (const BlockRun& run : Runs(program, program.chunks[placed.kind])) {
+      const Block& block = program.blocks[run.block];
+      const FlatStep* begin = state_.flat.Of(c, block.begin_step);
+      const FlatStep* end = state_.flat.Of(c, block.backward_step);
+      for (int32_t i = 0; i < run.count; ++i) {
+        if (waits && block.parameters > 0)
+          time_s = std::max(time_s, GatherEnd(c, placed, block_index - 1));
+        time_s = runner.template Run<false>(begin, end, time_s, nullptr);
+        --block_index;
+      }
+    }
+    return time_s;
+  }
+
+  // When the parameters of a block are there. Of the buckets that hold some the
+  // first to be complete in the backward pass is the last to be gathered: the
+  // first that is complete in this block or behind it.
+  double GatherEnd(int64_t c, const PlacedChunk& placed,
+                   int32_t block_index) const {
+    for (int32_t b = placed.begin_bucket; b < placed.end_bucket; ++b) {
+      if (graph_.buckets[b].block >= block_index)
+        return state_.gather_ends[c / pp_ * graph_.buckets.size() + b];
+    }
+    return 0;
+  }
+
+  double RunBackward(int64_t c, const PlacedChunk& placed, const Pass& pass,
+                     double start_s) {
+    const Program& program = graph_.program;
+    RunningClass& running = ClassAt(c);
+    BlockRunner<Out> runner(pass, running.memory, state_.pending.data(),
+                            sink_.Class(c));
+    const bool reduces = graph_.reduces_every_backward ||
+                         pass.micro_batch == program.micro_batches - 1;
+    int32_t bucket = reduces ? placed.begin_bucket : placed.end_bucket;
+    const auto runs = Runs(program, program.chunks[placed.kind]);
+    double time_s = start_s;
+    int32_t block_index = 0;
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+      const Block& block = program.blocks[run->block];
+      const FlatStep* begin = state_.flat.Of(c, block.backward_step);
+      const FlatStep* end = state_.flat.Of(c, block.end_step);
+      for (int32_t i = 0; i < run->count; ++i, ++block_index) {
+        if (bucket == placed.end_bucket ||
+            graph_.buckets[bucket].block != block_index) {
+          time_s = runner.template Run<false>(begin, end, time_s, nullptr);
+          continue;
+        }
+        double* ends = state_.ends.data();
+        time_s = runner.template Run<true>(begin, end, time_s, ends);
+        for (; bucket < placed.end_bucket &&
+               graph_.buckets[bucket].block == block_index;
+             ++bucket) {
+          running.ready.push_back(
+              {bucket, ends[graph_.buckets[bucket].step], pass});
+        }
+      }
+    }
+    return time_s;
+  }
+
+  void Send(int64_t c, const Pass& pass, double end_s) {
+    RunningClass& running = ClassAt(c);
+    const int way = static_cast<int>(pass.direction);
+    const bool forward = pass.direction == Direction::kForward;
+    const Stream out = forward ? Stream::kSendForward : Stream::kSendBackward;
+    const Stream in =
+        forward ? Stream::kReceiveForward : Stream::kReceiveBackward;
+    const ChunkPlace to =
+        Receiver({running.rank, pass.chunk}, pass.direction, pp_);
+    const int64_t receiver = c - running.rank + to.rank;
+    const double start_s = std::max(end_s, running.send_free_s[way]);
+    const double arrival_s =
+        start_s + CollectiveSeconds(costed_, graph_.transfer,
+                                    LinkClass(graph_.placement, c, out));
+    running.send_free_s[way] = arrival_s;
+    Arrival(receiver, to.chunk, pass.direction, pass.micro_batch) = arrival_s;
+    if (!graph_.overlaps.p2p) running.compute_free_s = arrival_s;
+    if (graph_.transfer < 0) return;
+    const int32_t slot = CollectiveSlot(graph_, graph_.transfer, false);
+    Pass received = pass;
+    received.chunk = static_cast<int16_t>(to.chunk);
+    sink_.Class(c).Run(out, start_s, arrival_s, slot, pass);
+    sink_.Class(receiver).Run(in, start_s, arrival_s, slot, received);
+  }
+
+  // Reduces what became ready; the kinds of pipeline go together.
+  void RunReductions() {
+    if (!graph_.overlaps.grad_reduce) {
+      for (int64_t c = 0; c < Classes(); ++c) {
+        for (ReadyBucket& ready : ClassAt(c).ready)
+          ready.ready_s = ClassAt(c).compute_free_s;
+      }
+    }
+    for (int64_t rank = 0; rank < pp_; ++rank) {
+      for (size_t i = 0; i < ClassAt(rank).ready.size(); ++i) {
+        const Bucket& bucket = graph_.buckets[ClassAt(rank).ready[i].bucket];
+        RunReduction(rank, i, bucket.reduce);
+        RunReduction(rank, i, bucket.reduce_replicas);
+      }
+    }
+  }
+
+  void RunReduction(int64_t rank, size_t i, int32_t collective) {
+    double start_s = 0;
+    for (int64_t c = rank; c < Classes(); c += pp_) {
+      start_s = std::max(
+          {start_s, ClassAt(c).ready[i].ready_s, ClassAt(c).data_free_s});
+    }
+    for (int64_t c = rank; c < Classes(); c += pp_)
+      RunData(c, collective, start_s, ClassAt(c).ready[i].pass);
+  }
+
+  // What follows the last pass. From here on a class does one thing at a time;
+  // `data_free_s` is when it is done.
+  void RunTail() {
+    for (int64_t c = 0; c < Classes(); ++c) {
+      RunningClass& running = ClassAt(c);
+      running.data_free_s =
+          std::max(running.data_free_s, running.compute_free_s);
+      RunReplicatedGradients(c);
+    }
+    for (int64_t first = 0; first < Classes(); first += pp_)
+      RunEmbeddingGradients(first);
+    double all_s = 0;
+    for (int64_t c = 0; c < Classes(); ++c) {
+      RunOperator(c, graph_.program.stages[ClassAt(c).rank].gradient_norm);
+      all_s = std::max(all_s, ClassAt(c).data_free_s);
+    }
+    for (int64_t c = 0; c < Classes(); ++c) {
+      RunData(c, graph_.gradient_norm, all_s, NoPass());
+      RunOperator(c, graph_.program.stages[ClassAt(c).rank].optimizer);
+      if (!graph_.overlaps.param_gather) Gather(c);
+    }
+  }
+
+  static Pass NoPass() {
+    Pass pass;
+    pass.micro_batch = -1;
+    return pass;
+  }
+
+  void RunReplicatedGradients(int64_t c) {
+    RunningClass& running = ClassAt(c);
+    const int32_t collective = graph_.replicated_gradients[running.rank];
+    if (collective < 0) return;
+    const double start_s = running.data_free_s;
+    running.data_free_s += CollectiveSeconds(costed_, collective, c);
+    sink_.Class(c).Run(Stream::kTensor, start_s, running.data_free_s,
+                       CollectiveSlot(graph_, collective, false), NoPass());
+  }
+
+  void RunEmbeddingGradients(int64_t first) {
+    const int64_t last = first + pp_ - 1;
+    const double start_s =
+        std::max(ClassAt(first).data_free_s, ClassAt(last).data_free_s);
+    RunData(first, graph_.embedding_gradients, start_s, NoPass());
+    if (last != first)
+      RunData(last, graph_.embedding_gradients, start_s, NoPass());
+  }
+
+  void RunOperator(int64_t c, int32_t op) {
+    if (op < 0) return;
+    RunningClass& running = ClassAt(c);
+    const double start_s = running.data_free_s;
+    running.data_free_s += costed_.operators[op].seconds;
+    sink_.Class(c).Run(Stream::kCompute, start_s, running.data_free_s,
+                       OperatorSlot(op, false), NoPass());
+  }
+
+  const CostedGraph& costed_;
+  const ExecutionGraph& graph_;
+  RunState& state_;
+  Sink& sink_;
+  const int64_t pp_;
+};
+
+}  // namespace lmsimbench
