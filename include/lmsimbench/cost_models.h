@@ -101,6 +101,9 @@ struct CollectiveParameters {
   /// with g members in nodes of D devices gets g / D of them. Else every group
   /// has all of them.
   bool share_links = true;
+  /// Bandwidth of a device at a level whose bandwidth the system does not
+  /// state, in bytes per second; missing: such a system is refused.
+  double unstated_bandwidth = kNoNumber;
 };
 
 /// Latency plus volume over bandwidth, by algorithm. Answers every collective
@@ -108,8 +111,8 @@ struct CollectiveParameters {
 /// node has the device's bandwidth there; between nodes the narrowest level up
 /// to the one that joins the group limits it. FAILED_PRECONDITION names a level
 /// or bandwidth that the system does not state. Time does not rise with
-/// bandwidth, nor fall with bytes. `fitted` as for `MakeRooflineModel`, by the
-/// network's published figures.
+/// bandwidth, nor fall with bytes. `fitted` as for `MakeRooflineModel`, by what
+/// is published of the links inside a node.
 std::unique_ptr<CostModel> MakeCollectiveModel(
     const CollectiveParameters& parameters = {},
     std::vector<FittedOn<CollectiveParameters>> fitted = {});
@@ -124,10 +127,10 @@ struct TableParameters {
 /// Measured times of the bundle's gemms, operators and collectives views, rows
 /// of split `fit` only, by platform, interpolated over shapes. Answers what was
 /// measured on the system's platform, or one with the same accelerator (for
-/// collectives: the same network): matrix multiplications that are not batched,
-/// fused attention without a window, elementwise kernels by what they move,
-/// collectives within a node. All else it leaves open. A longer shape of the
-/// same alignment is never faster than a shorter one. Refuses what
+/// collectives: the same links in a node): matrix multiplications that are not
+/// batched, fused attention without a window, elementwise kernels by what they
+/// move, collectives within a node. All else it leaves open. A longer shape of
+/// the same alignment is never faster than a shorter one. Refuses what
 /// `FindPlatform` refuses.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeTableModel(
     const Bundle& bundle, const TableParameters& parameters = {});
@@ -139,8 +142,10 @@ std::unique_ptr<CostModel> MakeCompositeModel(
 
 /// The best evidence in the bundle: its tables, and where they do not answer
 /// the formulas, whose parameters are fitted on the `fit` kernels of the
-/// platform where there are enough. Reads the whole bundle once; keep it.
+/// platform where there are enough, and are those given where not. Reads the
+/// whole bundle once; keep it.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeDefaultCostModel(
-    const Bundle& bundle);
+    const Bundle& bundle, const RooflineParameters& roofline = {},
+    const CollectiveParameters& collectives = {});
 
 }  // namespace lmsimbench

@@ -33,23 +33,25 @@ struct Links {
   double Narrowest() const { return std::min(inside, outside); }
 };
 
-double StepSeconds(const NetworkLevel& level, double otherwise) {
-  return IsStated(level.latency_s) ? level.latency_s : otherwise;
-}
-
-absl::Status StatesBandwidth(const System& system, size_t level) {
+absl::StatusOr<double> Bandwidth(const CollectiveParameters& parameters,
+                                 const System& system, size_t level) {
   if (level >= system.network.size()) {
+    if (IsStated(parameters.unstated_bandwidth)) {
+      return parameters.unstated_bandwidth;
+    }
     return absl::FailedPreconditionError(
         fmt::format("system '{}' states {} levels of network; a group needs "
                     "level {}",
                     system.name, system.network.size(), level));
   }
-  if (!IsStated(system.network[level].bandwidth)) {
-    return absl::FailedPreconditionError(
-        fmt::format("system '{}' states no bandwidth of network level {} '{}'",
-                    system.name, level, system.network[level].name));
+  const NetworkLevel& network = system.network[level];
+  if (IsStated(network.bandwidth)) return network.bandwidth;
+  if (IsStated(parameters.unstated_bandwidth)) {
+    return parameters.unstated_bandwidth;
   }
-  return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      fmt::format("system '{}' states no bandwidth of network level {} '{}'",
+                  system.name, level, network.name));
 }
 
 absl::Status FindLinks(const CollectiveParameters& parameters,
@@ -60,23 +62,27 @@ absl::Status FindLinks(const CollectiveParameters& parameters,
   links.per_node =
       static_cast<double>(std::max<int64_t>(1, span.members_per_node));
   links.base_s = parameters.base_s;
+  const auto step = [&system](size_t level, double otherwise) {
+    return level < system.network.size() &&
+                   IsStated(system.network[level].latency_s)
+               ? system.network[level].latency_s
+               : otherwise;
+  };
   if (span.members_per_node > 1) {
-    absl::Status status = StatesBandwidth(system, 0);
-    if (!status.ok()) return status;
-    links.inside = system.network[0].bandwidth * parameters.node_efficiency;
-    links.inside_step_s =
-        StepSeconds(system.network[0], parameters.node_step_s);
+    const absl::StatusOr<double> inside = Bandwidth(parameters, system, 0);
+    if (!inside.ok()) return inside.status();
+    links.inside = *inside * parameters.node_efficiency;
+    links.inside_step_s = step(0, parameters.node_step_s);
   }
   if (span.nodes <= 1) return absl::OkStatus();
   double of_device = kNever;
   for (size_t level = 1; level <= static_cast<size_t>(std::max(1, span.level));
        ++level) {
-    absl::Status status = StatesBandwidth(system, level);
-    if (!status.ok()) return status;
-    of_device = std::min(of_device, system.network[level].bandwidth);
+    const absl::StatusOr<double> outside = Bandwidth(parameters, system, level);
+    if (!outside.ok()) return outside.status();
+    of_device = std::min(of_device, *outside);
     links.outside_step_s =
-        std::max(links.outside_step_s,
-                 StepSeconds(system.network[level], parameters.network_step_s));
+        std::max(links.outside_step_s, step(level, parameters.network_step_s));
   }
   const auto of_node = static_cast<double>(DevicesPerNode(system));
   const bool shared = parameters.share_links || of_node < links.per_node;
@@ -195,7 +201,7 @@ class CollectiveModel : public CostModel {
   absl::Status DoCollectiveCosts(
       const System& system, absl::Span<const SpannedCollective> collectives,
       absl::Span<Cost> costs) const override {
-    const int match = MatchPlatform(fitted_, system, SameNetwork);
+    const int match = MatchPlatform(fitted_, system, SameNode);
     const CollectiveParameters& parameters =
         match < 0 ? parameters_ : fitted_[match].parameters;
     for (size_t i = 0; i < collectives.size(); ++i) {

@@ -41,9 +41,9 @@ struct Reached {
 
 // The share at which the formula would give the measured time, which it does
 // where the share alone decides: formula * share / measured.
-void AddOperator(const Accelerator& accelerator,
+void AddOperator(const RooflineParameters& parameters,
+                 const Accelerator& accelerator,
                  const Measured<Operator>& measured, Reached& reached) {
-  const RooflineParameters parameters;
   const Operator& op = measured.question;
   const double kernel_s = measured.seconds - parameters.launch_s;
   if (kernel_s < kLongKernel_s || !IsStated(accelerator.memory_bandwidth)) {
@@ -72,8 +72,8 @@ void AddOperator(const Accelerator& accelerator,
   }
 }
 
-RooflineParameters ParametersOf(const Reached& reached) {
-  RooflineParameters parameters;
+RooflineParameters ParametersOf(RooflineParameters parameters,
+                                const Reached& reached) {
   const double backward_to_forward = parameters.attention_backward_efficiency /
                                      parameters.attention_forward_efficiency;
   SetShare(reached.matrix, parameters.matrix_efficiency);
@@ -93,10 +93,17 @@ double Formula(const CollectiveParameters& parameters, const System& platform,
   return *CollectiveSeconds(parameters, platform, spanned);
 }
 
+// The algorithm may be one that not every collective has.
+bool Applies(const CollectiveParameters& parameters,
+             const SpannedCollective& spanned) {
+  CollectiveParameters anywhere = parameters;
+  anywhere.unstated_bandwidth = 1;
+  return std::isfinite(Formula(anywhere, System(), spanned));
+}
+
 CollectiveParameters ParametersOf(
-    const System& platform,
+    CollectiveParameters parameters, const System& platform,
     absl::Span<const Measured<SpannedCollective>* const> measured) {
-  CollectiveParameters parameters;
   // Small messages show what it takes to start.
   CollectiveParameters at_once = parameters;
   at_once.base_s = 0;
@@ -128,29 +135,32 @@ CollectiveParameters ParametersOf(
 }  // namespace
 
 std::vector<FittedOn<RooflineParameters>> FitRoofline(
-    const MeasuredKernels& kernels) {
+    const MeasuredKernels& kernels, const RooflineParameters& defaults) {
   std::vector<Reached> reached(kernels.platforms.size());
   std::vector<bool> has_rows(kernels.platforms.size());
   for (const Measured<Operator>& row : kernels.operators) {
     if (!row.is_fit) continue;
     has_rows[row.platform] = true;
-    AddOperator(kernels.platforms[row.platform].accelerator, row,
+    AddOperator(defaults, kernels.platforms[row.platform].accelerator, row,
                 reached[row.platform]);
   }
   std::vector<FittedOn<RooflineParameters>> fitted;
   for (size_t i = 0; i < reached.size(); ++i) {
     if (!has_rows[i]) continue;
-    fitted.push_back({kernels.platforms[i], ParametersOf(reached[i])});
+    fitted.push_back(
+        {kernels.platforms[i], ParametersOf(defaults, reached[i])});
   }
   return fitted;
 }
 
 std::vector<FittedOn<CollectiveParameters>> FitCollectives(
-    const MeasuredKernels& kernels) {
+    const MeasuredKernels& kernels, const CollectiveParameters& defaults) {
   std::vector<std::vector<const Measured<SpannedCollective>*>> rows(
       kernels.platforms.size());
   for (const Measured<SpannedCollective>& row : kernels.collectives) {
-    if (row.is_fit) rows[row.platform].push_back(&row);
+    if (row.is_fit && Applies(defaults, row.question)) {
+      rows[row.platform].push_back(&row);
+    }
   }
   std::vector<FittedOn<CollectiveParameters>> fitted;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -159,7 +169,7 @@ std::vector<FittedOn<CollectiveParameters>> FitCollectives(
         !IsStated(platform.network[0].bandwidth)) {
       continue;
     }
-    fitted.push_back({platform, ParametersOf(platform, rows[i])});
+    fitted.push_back({platform, ParametersOf(defaults, platform, rows[i])});
   }
   return fitted;
 }

@@ -18,9 +18,9 @@
 namespace lmsimbench {
 
 std::vector<FittedOn<RooflineParameters>> FitRoofline(
-    const MeasuredKernels& kernels);
+    const MeasuredKernels& kernels, const RooflineParameters& defaults);
 
 std::vector<FittedOn<CollectiveParameters>> FitCollectives(
-    const MeasuredKernels& kernels);
+    const MeasuredKernels& kernels, const CollectiveParameters& defaults);
 
 }  // namespace lmsimbench

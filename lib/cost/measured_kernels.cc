@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "lib/cost/roofline.h"
 #include "lib/profile/view_row.h"
 #include "lmsimbench/lookup.h"
 
@@ -44,11 +45,6 @@ class Shape {
   std::vector<std::pair<std::string, std::string>> pairs_;
 };
 
-double ElementBytes(Precision precision) {
-  if (IsFp8(precision)) return 1;
-  return precision == Precision::kFp32 || precision == Precision::kTf32 ? 4 : 2;
-}
-
 bool AllPositive(std::initializer_list<int64_t> counts) {
   return std::all_of(counts.begin(), counts.end(),
                      [](int64_t count) { return count > 0; });
@@ -69,7 +65,7 @@ bool IsMatrix(const ViewRow& row, Operator& op) {
   const auto n = static_cast<double>(op.n);
   const auto k = static_cast<double>(op.k);
   op.flops = 2 * batch * m * n * k;
-  op.bytes = batch * (ElementBytes(op.precision) * (m * k + k * n) + 2 * m * n);
+  op.bytes = batch * MatrixBytes(op.precision, m, n, k);
   return true;
 }
 

@@ -1,7 +1,5 @@
 #include "lib/cost/platform_match.h"
 
-#include <algorithm>
-
 namespace lmsimbench {
 
 bool SameAccelerator(const System& a, const System& b) {
@@ -20,20 +18,13 @@ bool SameAccelerator(const System& a, const System& b) {
           IsStated(x.fp16_flops) && IsStated(x.cores) && IsStated(x.clock_hz));
 }
 
-bool SameNetwork(const System& a, const System& b) {
-  const size_t levels = std::max(a.network.size(), b.network.size());
-  bool all_stated = levels > 0;
-  for (size_t i = 0; i < levels; ++i) {
-    if (i >= a.network.size() || i >= b.network.size()) return false;
-    const NetworkLevel& x = a.network[i];
-    const NetworkLevel& y = b.network[i];
-    if (!SameField(x.bandwidth, y.bandwidth) || x.size != y.size ||
-        !SameField(x.latency_s, y.latency_s) || x.link != y.link) {
-      return false;
-    }
-    all_stated = all_stated && IsStated(x.bandwidth);
-  }
-  return a.name == b.name || all_stated;
+bool SameNode(const System& a, const System& b) {
+  if (a.network.empty() || b.network.empty()) return a.name == b.name;
+  const NetworkLevel& x = a.network.front();
+  const NetworkLevel& y = b.network.front();
+  return SameField(x.bandwidth, y.bandwidth) &&
+         SameField(x.latency_s, y.latency_s) && x.link == y.link &&
+         (a.name == b.name || IsStated(x.bandwidth));
 }
 
 }  // namespace lmsimbench

@@ -6,11 +6,12 @@
 
 namespace lmsimbench {
 
-/// \{ True if measurements of one system hold for the other: the published
-/// figures of the accelerator, or of the network up to a level, are the same.
-/// Systems of different names have to state those figures.
+/// \{ True if measurements of one system hold for the other: what is published
+/// of the accelerator, or of the links inside a node (how many devices share
+/// them is a matter of the run), is the same. Systems of different names have
+/// to state it.
 bool SameAccelerator(const System& a, const System& b);
-bool SameNetwork(const System& a, const System& b);
+bool SameNode(const System& a, const System& b);
 /// \}
 
 /// Index of the first of `entries` whose platform is the same as `system`, one

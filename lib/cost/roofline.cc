@@ -84,6 +84,17 @@ double MatrixSaturation(const RooflineParameters& parameters, double m,
          (k / (k + parameters.half_depth));
 }
 
+double ElementBytes(Precision precision) {
+  if (IsFp8(precision)) return 1;
+  return precision == Precision::kFp32 || precision == Precision::kTf32 ? 4 : 2;
+}
+
+double MatrixBytes(Precision precision, double m, double n, double k) {
+  // Eight-bit operands have a result of 16 bits.
+  const double element = ElementBytes(precision);
+  return element * (m * k + k * n) + std::max(2.0, element) * m * n;
+}
+
 double RooflineSeconds(const RooflineParameters& parameters,
                        const Accelerator& accelerator, const Operator& op) {
   const double memory_s =

@@ -17,4 +17,10 @@ double AlignmentFactor(const RooflineParameters& parameters,
 double MatrixSaturation(const RooflineParameters& parameters, double m,
                         double n, double k);
 
+/// Bytes of the operands and the result of a matrix multiplication.
+double MatrixBytes(Precision precision, double m, double n, double k);
+
+/// Bytes of a number that is multiplied.
+double ElementBytes(Precision precision);
+
 }  // namespace lmsimbench

@@ -2,73 +2,81 @@
 
 #include <utility>
 
-#include "lib/cost/kernel_tables.h"
+#include "lib/cost/collective_tables.h"
+#include "lib/cost/operator_tables.h"
 #include "lib/cost/platform_match.h"
 
 namespace lmsimbench {
 namespace {
 
+template <typename Tables>
+struct PlatformTables {
+  System platform;
+  Tables tables;
+};
+
+// Tables of every platform that has any, from its rows of split `fit`.
+template <typename Tables, typename Question>
+std::vector<PlatformTables<Tables>> TablesOf(
+    const std::vector<System>& platforms,
+    const std::vector<Measured<Question>>& measured, double reach) {
+  std::vector<std::vector<const Measured<Question>*>> rows(platforms.size());
+  for (const Measured<Question>& row : measured) {
+    if (row.is_fit) rows[row.platform].push_back(&row);
+  }
+  std::vector<PlatformTables<Tables>> all;
+  for (size_t i = 0; i < platforms.size(); ++i) {
+    if (rows[i].empty()) continue;
+    Tables tables(platforms[i], rows[i], reach);
+    if (!tables.empty()) all.push_back({platforms[i], std::move(tables)});
+  }
+  return all;
+}
+
 class TableModel : public CostModel {
  public:
-  explicit TableModel(std::vector<KernelTables> tables) : CostModel("tables") {
-    for (KernelTables& table : tables) {
-      if (table.has_operators()) operators_.push_back(table);
-      if (table.has_collectives()) collectives_.push_back(std::move(table));
-    }
-  }
+  TableModel(const MeasuredKernels& kernels, const TableParameters& parameters)
+      : CostModel("tables"),
+        operators_(TablesOf<OperatorTables>(
+            kernels.platforms, kernels.operators, parameters.reach)),
+        collectives_(TablesOf<CollectiveTables>(
+            kernels.platforms, kernels.collectives, parameters.reach)) {}
 
  private:
   absl::Status DoOperatorCosts(const System& system,
                                absl::Span<const Operator> operators,
                                absl::Span<Cost> costs) const override {
-    return Find(operators_, MatchPlatform(operators_, system, SameAccelerator),
-                operators, costs);
+    Find(operators_, MatchPlatform(operators_, system, SameAccelerator),
+         operators, costs);
+    return absl::OkStatus();
   }
   absl::Status DoCollectiveCosts(
       const System& system, absl::Span<const SpannedCollective> collectives,
       absl::Span<Cost> costs) const override {
-    return Find(collectives_, MatchPlatform(collectives_, system, SameNetwork),
-                collectives, costs);
-  }
-
-  template <typename Question>
-  static absl::Status Find(const std::vector<KernelTables>& tables, int match,
-                           absl::Span<const Question> questions,
-                           absl::Span<Cost> costs) {
-    if (match < 0) return absl::OkStatus();
-    for (size_t i = 0; i < questions.size(); ++i) {
-      costs[i] = tables[match].Find(questions[i]);
-    }
+    Find(collectives_, MatchPlatform(collectives_, system, SameNode),
+         collectives, costs);
     return absl::OkStatus();
   }
 
-  std::vector<KernelTables> operators_;
-  std::vector<KernelTables> collectives_;
-};
-
-template <typename Question>
-std::vector<std::vector<const Measured<Question>*>> FitRowsByPlatform(
-    const std::vector<Measured<Question>>& rows, size_t platforms) {
-  std::vector<std::vector<const Measured<Question>*>> by_platform(platforms);
-  for (const Measured<Question>& row : rows) {
-    if (row.is_fit) by_platform[row.platform].push_back(&row);
+  template <typename Tables, typename Question>
+  static void Find(const std::vector<PlatformTables<Tables>>& tables, int match,
+                   absl::Span<const Question> questions,
+                   absl::Span<Cost> costs) {
+    if (match < 0) return;
+    for (size_t i = 0; i < questions.size(); ++i) {
+      costs[i] = tables[match].tables.Find(questions[i]);
+    }
   }
-  return by_platform;
-}
+
+  std::vector<PlatformTables<OperatorTables>> operators_;
+  std::vector<PlatformTables<CollectiveTables>> collectives_;
+};
 
 }  // namespace
 
 std::unique_ptr<CostModel> MakeTableModel(const MeasuredKernels& kernels,
                                           const TableParameters& parameters) {
-  const size_t platforms = kernels.platforms.size();
-  const auto operators = FitRowsByPlatform(kernels.operators, platforms);
-  const auto collectives = FitRowsByPlatform(kernels.collectives, platforms);
-  std::vector<KernelTables> tables;
-  for (size_t i = 0; i < platforms; ++i) {
-    tables.emplace_back(kernels.platforms[i], operators[i], collectives[i],
-                        parameters.reach);
-  }
-  return std::make_unique<TableModel>(std::move(tables));
+  return std::make_unique<TableModel>(kernels, parameters);
 }
 
 absl::StatusOr<std::unique_ptr<CostModel>> MakeTableModel(
