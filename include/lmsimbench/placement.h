@@ -38,7 +38,8 @@ struct Coordinates {
 };
 
 /// Ranks that behave alike: the same pipeline rank, and groups that span the
-/// devices in the same way.
+/// devices in the same way. The ranks of a tensor-parallel group go in lockstep
+/// and are of one class.
 struct RankClass {
   int64_t pipeline_rank = 0;
   /// Which kind of pipeline it stands in: classes of one kind form a pipeline.
@@ -46,7 +47,9 @@ struct RankClass {
   /// Ranks of this class.
   int64_t ranks = 0;
   /// Index into `Placement::spans` for every `Group`; for `kPipeline` the link
-  /// to the next stage (the last stage's leads to the first).
+  /// to the next stage (the last stage's leads to the first). Where the groups
+  /// of the tensor-parallel ranks differ, the slowest: through the outermost
+  /// level, then over most nodes, then with fewest members in a node.
   std::array<int32_t, kGroups> span = {};
 };
 
@@ -57,7 +60,8 @@ struct Placement {
   int64_t tp = 1, cp = 1, dp = 1, pp = 1;
   /// Distance between ranks that differ by one in that coordinate.
   int64_t tp_stride = 1, cp_stride = 1, dp_stride = 1, pp_stride = 1;
-  /// Ranks that `zero` shards over.
+  /// Neighbours in the data-parallel group that `zero` shards over: the whole
+  /// group, unless `zero_group` says less.
   int64_t shard_ranks = 1;
 
   /// Distinct spans.
@@ -82,7 +86,9 @@ int64_t RankOf(const Placement& placement, const Coordinates& coordinates);
 /// Index into `classes` of a rank.
 int64_t ClassOf(const Placement& placement, int64_t rank);
 /// The ranks of the group of this kind that `rank` belongs to, in the order of
-/// their coordinates. For `kPipeline` the rank and the next stage's.
+/// their coordinates, the pipeline's last. For `kPipeline` the rank and the
+/// next stage's, for `kEmbedding` those of the first and the last stage of its
+/// pipeline; one rank where there is one stage.
 std::vector<int64_t> GroupMembers(const Placement& placement, Group group,
                                   int64_t rank);
 
