@@ -13,21 +13,42 @@ class ClassRecord {
  public:
   void Clear(size_t slots) {
     runs_.assign(slots, 0);
+    work_.Clear();
     for (BusyTime& busy : busy_) busy.Clear();
+    compute_s_ = 0;
     sends_[0] = sends_[1] = 0;
     peak_bytes_ = -1;
   }
 
   void Run(Stream stream, double start_s, double end_s, int32_t slot,
            const Pass&) {
-    busy_[static_cast<int>(stream)].Add(start_s, end_s);
-    if (stream == Stream::kSendForward) {
-      ++sends_[0];
-    } else if (stream == Stream::kSendBackward) {
-      ++sends_[1];
-    } else if (stream != Stream::kReceiveForward &&
-               stream != Stream::kReceiveBackward) {
-      ++runs_[slot];
+    switch (stream) {
+      case Stream::kCompute:
+        compute_s_ += end_s - start_s;
+        work_.Add(start_s, end_s);
+        ++runs_[slot];
+        break;
+      case Stream::kTensor:
+        work_.Add(start_s, end_s);
+        Busy(stream).Add(start_s, end_s);
+        ++runs_[slot];
+        break;
+      case Stream::kSendForward:
+        ++sends_[0];
+        Busy(stream).Add(start_s, end_s);
+        break;
+      case Stream::kSendBackward:
+        ++sends_[1];
+        Busy(stream).Add(start_s, end_s);
+        break;
+      case Stream::kReceiveForward:
+      case Stream::kReceiveBackward:
+        Busy(stream).Add(start_s, end_s);
+        break;
+      case Stream::kData:
+        Busy(stream).Add(start_s, end_s);
+        ++runs_[slot];
+        break;
     }
   }
 
@@ -45,40 +66,39 @@ class ClassRecord {
     out.peak_bytes = peak_bytes_;
     out.peak_time_s = peak_time_s_;
     out.peak_kind_bytes = peak_kinds_;
-    for (const BusyTime& busy : busy_)
-      out.end_s = std::max(out.end_s, busy.end_s());
     TimeFigures(out);
     Totals(costed, rank_class, out, tasks);
   }
 
  private:
-  const Intervals& Busy(Stream stream) {
-    return busy_[static_cast<int>(stream)].Finish();
-  }
+  BusyTime& Busy(Stream stream) { return busy_[static_cast<int>(stream)]; }
 
+  // Fills the figures of time, from unions that grow stream by stream.
   void TimeFigures(ExecutedClass& out) {
-    const Intervals& compute = Busy(Stream::kCompute);
-    const Intervals& tensor = Busy(Stream::kTensor);
-    const Intervals& data = Busy(Stream::kData);
-    Unite(Busy(Stream::kSendForward), Busy(Stream::kSendBackward), a_);
-    Unite(Busy(Stream::kReceiveForward), Busy(Stream::kReceiveBackward), b_);
+    out.end_s = work_.end_s();
+    for (const BusyTime& busy : busy_)
+      out.end_s = std::max(out.end_s, busy.end_s());
+
+    const Intervals& work = work_.Finish();
+    const Intervals& data = Busy(Stream::kData).Finish();
+    Unite(Busy(Stream::kSendForward).Finish(),
+          Busy(Stream::kSendBackward).Finish(), a_);
+    Unite(Busy(Stream::kReceiveForward).Finish(),
+          Busy(Stream::kReceiveBackward).Finish(), b_);
     Unite(a_, b_, pipeline_);
     Unite(pipeline_, data, a_);
-    Unite(tensor, a_, b_);
-    const double communication_s = Length(b_);
-
-    out.compute_s = Length(compute);
-    Unite(compute, tensor, a_);
-    const double with_tensor_s = Length(a_);
-    Unite(a_, pipeline_, b_);
+    const double communication_s =
+        UnionLength(Busy(Stream::kTensor).Finish(), a_);
+    const double work_s = Length(work);
+    Unite(work, pipeline_, b_);
     const double with_pipeline_s = Length(b_);
-    Unite(b_, data, a_);
-    const double busy_s = Length(a_);
+    const double busy_s = UnionLength(b_, data);
 
-    out.exposed_tensor_s = with_tensor_s - out.compute_s;
-    out.exposed_pipeline_s = with_pipeline_s - with_tensor_s;
+    out.compute_s = compute_s_;
+    out.exposed_tensor_s = work_s - compute_s_;
+    out.exposed_pipeline_s = with_pipeline_s - work_s;
     out.exposed_data_s = busy_s - with_pipeline_s;
-    out.exposed_communication_s = busy_s - out.compute_s;
+    out.exposed_communication_s = busy_s - compute_s_;
     out.overlapped_communication_s =
         communication_s - out.exposed_communication_s;
     out.bubble_s = out.end_s - busy_s;
@@ -135,8 +155,12 @@ class ClassRecord {
 
   // Runs of each slot; transfers are counted apart, by direction.
   std::vector<int64_t> runs_;
-  std::array<BusyTime, kStreams> busy_;
   int64_t sends_[2] = {0, 0};
+  double compute_s_ = 0;
+  // When the compute or the tensor stream ran: they hardly ever pause, so this
+  // is short. All streams but that of computations, each for itself.
+  BusyTime work_;
+  std::array<BusyTime, kStreams> busy_;
   int64_t peak_bytes_ = -1;
   double peak_time_s_ = 0;
   std::array<int64_t, kTensorKinds> peak_kinds_ = {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 namespace lmsimbench {
@@ -16,11 +17,13 @@ using Intervals = std::vector<Interval>;
 /// The union of two, into `out`, which is neither of them.
 void Unite(const Intervals& a, const Intervals& b, Intervals& out);
 
-/// Length of all together.
+/// Length of all together, and of the union of two.
 double Length(const Intervals& intervals);
+double UnionLength(const Intervals& a, const Intervals& b);
 
-/// Collects what a stream does, in the order of time, into intervals: tasks
-/// that touch become one.
+/// Collects tasks into the intervals in which one of them runs. A task starts
+/// no earlier than the interval that is being collected, and in the order of
+/// time if it starts behind its end.
 class BusyTime {
  public:
   void Clear() {
@@ -29,11 +32,11 @@ class BusyTime {
   }
 
   void Add(double start_s, double end_s) {
-    if (start_s != end_s_) {
+    if (start_s > end_s_) {
       Close();
       start_s_ = start_s;
     }
-    end_s_ = end_s;
+    end_s_ = std::max(end_s_, end_s);
   }
 
   /// All of them. Nothing may be added before the next `Clear`.
@@ -43,7 +46,7 @@ class BusyTime {
     return intervals_;
   }
 
-  /// End of the last one, also if it took no time.
+  /// When the last of them ended, also if it took no time.
   double end_s() const { return end_s_; }
 
  private:
