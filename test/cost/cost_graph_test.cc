@@ -143,6 +143,26 @@ TEST_CASE("A graph that was used before holds nothing of the other") {
   CHECK(costed.span_ordinal.size() == kGroups);
 }
 
+TEST_CASE("A second graph of the same size takes no new memory") {
+  CostedGraph costed;
+  const ExecutionGraph graph = TinyGraph();
+  const FixedModel model = Distinct();
+  REQUIRE(CostGraphInto(graph, model, costed).ok());
+  const auto memory = [&costed]() {
+    return std::vector<const void*>{costed.operators.data(),
+                                    costed.spanned.data(),
+                                    costed.collectives.data(),
+                                    costed.collective_begin.data(),
+                                    costed.span_ordinal.data(),
+                                    costed.graph.collectives.data(),
+                                    costed.graph.program.operators.data(),
+                                    costed.graph.placement.classes.data()};
+  };
+  const std::vector<const void*> before = memory();
+  REQUIRE(CostGraphInto(graph, model, costed).ok());
+  CHECK(memory() == before);
+}
+
 TEST_CASE("The dump shows every cost with its evidence and rates") {
   const auto costed = CostGraph(TinyGraph(), Distinct());
   REQUIRE(costed.ok());

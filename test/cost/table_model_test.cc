@@ -40,7 +40,7 @@ class MadeUpBundle {
           "latency_us\n"
           "fit,made-up,s,bf16,1024,1024,1024,1,0,1,40\n"
           "fit,made-up,s,bf16,4096,4096,4096,1,0,1,2000\n"
-          "test,made-up,s,bf16,2048,2048,2048,1,0,1,1\n");
+          "test,made-up,s,bf16,2048,2048,2048,1,0,1,100\n");
     Write("operators.csv",
           "split,platform,source_id,op,pass,dtype,shape,latency_us\n"
           "fit,made-up,s,rmsnorm,fwd,bf16,tokens=1024;hidden=4096,30\n"
@@ -103,8 +103,8 @@ TEST_CASE("Rows of split test are not in the tables") {
   const Cost cost =
       CostOf(*made_up.tables, made_up.system, Matmul(2048, 2048, 2048));
   CHECK(cost.evidence == Evidence::kInterpolated);
-  CHECK(cost.seconds > 40e-6);
-  CHECK(cost.seconds < 2e-3);
+  CHECK(cost.seconds > 200e-6);
+  CHECK(cost.seconds < 400e-6);
 }
 
 TEST_CASE("Collectives come from communication libraries within a node") {
@@ -115,6 +115,10 @@ TEST_CASE("Collectives come from communication libraries within a node") {
   CHECK(cost.evidence == Evidence::kMeasured);
   CHECK(CostOf(*made_up.tables, made_up.system,
                Spanned(CollectiveKind::kAllReduce, 104857600, 8, 2))
+            .evidence == Evidence::kNotAnswered);
+  // The sixteen of the last row were in two nodes, not in one.
+  CHECK(CostOf(*made_up.tables, made_up.system,
+               Spanned(CollectiveKind::kAllReduce, 104857600, 16))
             .evidence == Evidence::kNotAnswered);
   CHECK(CostOf(*made_up.tables, made_up.system,
                Spanned(CollectiveKind::kAllGather, 104857600, 8))
