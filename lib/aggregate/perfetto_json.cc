@@ -95,10 +95,10 @@ class TraceWriter {
     const bool has_kinds =
         static_cast<int64_t>(placement.classes.size()) > placement.pp;
     Event(
-        R"json({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"pipeline rank {}{} ({} ranks)"}}}})json",
+        R"json({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"pipeline rank {}{} ({} rank{})"}}}})json",
         c, rank_class.pipeline_rank,
         has_kinds ? fmt::format(", kind {}", rank_class.pipeline_kind) : "",
-        rank_class.ranks);
+        rank_class.ranks, rank_class.ranks == 1 ? "" : "s");
     Event(
         R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})",
         c, c);
