@@ -44,7 +44,8 @@ struct RunState {
   std::vector<RunningClass> classes;
   /// When the input of a pass arrived at a class, negative until it did.
   std::vector<double> arrivals;
-  /// For each kind of pipeline and bucket the end of its gather.
+  /// For each class, chunk of it and bucket the end of its gather: chunks of
+  /// one kind share their buckets.
   std::vector<double> gather_ends;
   std::vector<PendingCollective> pending;
   std::vector<double> ends;
@@ -100,7 +101,10 @@ class Executor {
     state_.arrivals.assign(
         Classes() * graph_.chunks_per_rank * 2 * graph_.program.micro_batches,
         -1.0);
-    state_.gather_ends.assign(Classes() / pp_ * graph_.buckets.size(), 0.0);
+    if (graph_.overlaps.param_gather) {
+      state_.gather_ends.resize(Classes() * graph_.chunks_per_rank *
+                                graph_.buckets.size());
+    }
     for (int64_t c = 0; c < Classes(); ++c) {
       RunningClass& running = ClassAt(c);
       running.rank = graph_.placement.classes[c].pipeline_rank;
@@ -131,7 +135,6 @@ class Executor {
   // Gathers all parameters of a class, from when its data stream is free.
   void Gather(int64_t c) {
     RunningClass& running = ClassAt(c);
-    const size_t kind = c / pp_;
     for (int32_t chunk = 0; chunk < graph_.chunks_per_rank; ++chunk) {
       Pass pass;
       pass.micro_batch = -1;
@@ -139,10 +142,16 @@ class Executor {
       const PlacedChunk& placed = ChunkOf(graph_, running.rank, pass);
       for (int32_t b = placed.end_bucket - 1; b >= placed.begin_bucket; --b) {
         RunData(c, graph_.buckets[b].gather, running.data_free_s, pass);
-        state_.gather_ends[kind * graph_.buckets.size() + b] =
-            running.data_free_s;
+        if (graph_.overlaps.param_gather) {
+          state_.gather_ends[GatherIndex(c, chunk, b)] = running.data_free_s;
+        }
       }
     }
+  }
+
+  size_t GatherIndex(int64_t c, int32_t chunk, int32_t bucket) const {
+    return (c * graph_.chunks_per_rank + chunk) * graph_.buckets.size() +
+           bucket;
   }
 
   absl::Status RunPasses() {
@@ -213,7 +222,8 @@ class Executor {
       const FlatStep* end = state_.flat.Of(c, block.backward_step);
       for (int32_t i = 0; i < run.count; ++i) {
         if (waits && block.parameters > 0)
-          time_s = std::max(time_s, GatherEnd(c, placed, block_index - 1));
+          time_s = std::max(time_s,
+                            GatherEnd(c, placed, pass.chunk, block_index - 1));
         time_s = runner.template Run<false>(begin, end, time_s, nullptr);
         --block_index;
       }
@@ -224,11 +234,11 @@ class Executor {
   // When the parameters of a block are there. Of the buckets that hold some the
   // first to be complete in the backward pass is the last to be gathered: the
   // first that is complete in this block or behind it.
-  double GatherEnd(int64_t c, const PlacedChunk& placed,
+  double GatherEnd(int64_t c, const PlacedChunk& placed, int32_t chunk,
                    int32_t block_index) const {
     for (int32_t b = placed.begin_bucket; b < placed.end_bucket; ++b) {
       if (graph_.buckets[b].block >= block_index)
-        return state_.gather_ends[c / pp_ * graph_.buckets.size() + b];
+        return state_.gather_ends[GatherIndex(c, chunk, b)];
     }
     return 0;
   }

@@ -90,7 +90,7 @@ class PathFinder {
       const PlacedChunk& placed = ChunkOf(graph_, RankOfClass(c), pass);
       for (int32_t b = placed.end_bucket - 1; b >= placed.begin_bucket; --b) {
         AddData(c, graph_.buckets[b].gather, {}, pass);
-        gathers_[{c, b}] = data_[c];
+        gathers_[{c, chunk, b}] = data_[c];
       }
     }
   }
@@ -150,7 +150,7 @@ class PathFinder {
         // The first bucket, in backward order, that reaches this block.
         for (int32_t b = placed.begin_bucket; b < placed.end_bucket; ++b) {
           if (graph_.buckets[b].block < from_behind) continue;
-          start = AddNode({start, gathers_.at({c, b})}, 0);
+          start = AddNode({start, gathers_.at({c, pass.chunk, b})}, 0);
           break;
         }
       }
@@ -278,7 +278,8 @@ class PathFinder {
   Nodes data_;
   Nodes compute_free_;
   std::vector<std::vector<ReadyNode>> buckets_;
-  std::map<std::pair<int64_t, int32_t>, int> gathers_;
+  // By class, chunk and bucket: chunks may share their buckets.
+  std::map<std::tuple<int64_t, int32_t, int32_t>, int> gathers_;
   // First nodes of passes that need an input, and the transfers that bring it.
   std::map<int, PassKey> inputs_;
   std::map<PassKey, int> transfers_;

@@ -103,6 +103,16 @@ class Drawer {
     return buckets;
   }
 
+  // Gives the last chunk, now and then, the buckets of one of its kind.
+  void ShareBuckets() {
+    PlacedChunk& last = costed_.graph.chunks.back();
+    for (const PlacedChunk& placed : costed_.graph.chunks) {
+      if (placed.kind != last.kind || !Toss()) continue;
+      last.begin_bucket = placed.begin_bucket;
+      last.end_bucket = placed.end_bucket;
+    }
+  }
+
   void DrawChunks() {
     const int32_t blocks = Number(1, 3);
     for (int32_t i = 0; i < blocks; ++i)
@@ -116,6 +126,7 @@ class Drawer {
     for (int32_t i = 0; i < pp_ * chunks_; ++i) {
       const int32_t kind = Number(0, kinds - 1);
       PlaceChunk(costed_, kind, DrawBuckets(kind));
+      ShareBuckets();
     }
   }
 
