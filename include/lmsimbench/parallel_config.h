@@ -160,7 +160,8 @@ struct ParallelConfig {
 
   Schedule schedule = Schedule::kNotStated;
   /// Micro-batches that a rank runs through one chunk before it turns to the
-  /// next, under the interleaved schedule; -1: `pp`.
+  /// next, under the interleaved schedule; -1: `pp`, or the next larger number
+  /// that leaves no last group smaller than `pp`.
   int64_t micro_batch_group = kNoCount;
   ContextAlgorithm context_algorithm = ContextAlgorithm::kNotStated;
   ExpertDispatch expert_dispatch = ExpertDispatch::kNotStated;

@@ -152,6 +152,27 @@ bool InterleavedMicroBatches(const Subject& s, std::string* why) {
       s.config.pp, micro_batches);
 }
 
+// Megatron-LM's rule: a last, smaller group still fills the pipeline.
+bool MicroBatchGroup(const Subject& s, std::string* why) {
+  const int64_t group = s.config.micro_batch_group;
+  const int64_t micro_batches = MicroBatches(s.workload, s.config);
+  if (!IsStated(group) || !IsStated(micro_batches) || s.config.pp == 1) {
+    return true;
+  }
+  if (group < s.config.pp || group > micro_batches) {
+    return Broken(why,
+                  "a micro-batch group of {} with PP {} and {} micro-batches: "
+                  "group size in [PP, m]",
+                  group, s.config.pp, micro_batches);
+  }
+  const int64_t rest = micro_batches % group;
+  if (rest == 0 || rest >= s.config.pp) return true;
+  return Broken(why,
+                "{} micro-batches in groups of {} leave {}, PP {}: m mod group "
+                "= 0 or >= PP",
+                micro_batches, group, rest, s.config.pp);
+}
+
 bool DualPipeStages(const Subject& s, std::string* why) {
   if (s.config.schedule != Schedule::kDualPipe || s.config.pp == 1 ||
       s.config.pp % 2 == 0) {
@@ -231,6 +252,9 @@ constexpr Rule kRules[] = {
      InterleavedMicroBatches,
      {"micro_batch", "vpp", "schedule", "grad_accumulation", "global_batch",
       "pp"}},
+    {"micro-batch group fills the pipeline",
+     MicroBatchGroup,
+     {"micro_batch_group", "global_batch"}},
     {"dualpipe has an even number of stages",
      DualPipeStages,
      {"pp", "schedule"}},

@@ -32,6 +32,17 @@ absl::StatusOr<Schedule> ScheduleFor(const ParallelConfig& config) {
   }
 }
 
+// Micro-batches that go through a chunk in a row. A last group smaller than the
+// pipeline would wait for itself.
+int64_t GroupSize(const ParallelConfig& config, int64_t micro_batches) {
+  if (IsStated(config.micro_batch_group)) return config.micro_batch_group;
+  int64_t group = std::min(config.pp, micro_batches);
+  while (micro_batches % group != 0 && micro_batches % group < config.pp) {
+    ++group;
+  }
+  return group;
+}
+
 absl::Status CheckPlacement(const Placement& placement,
                             const ParallelConfig& config) {
   if (placement.tp == config.tp && placement.cp == config.cp &&
@@ -159,9 +170,7 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
   shape.pp = config.pp;
   shape.chunks = static_cast<int64_t>(program.chunk_kind.size()) / config.pp;
   shape.micro_batches = program.micro_batches;
-  shape.group = !interleaved                         ? 1
-                : IsStated(config.micro_batch_group) ? config.micro_batch_group
-                                                     : config.pp;
+  shape.group = interleaved ? GroupSize(config, shape.micro_batches) : 1;
   AddSchedules(shape, graph);
   AddChunks(PlanBuckets(config, graph.overlaps, placement), config.pp, graph);
   graph.transfer =

@@ -1,0 +1,261 @@
+#include "lib/aggregate/fold.h"
+
+#include <algorithm>
+
+namespace lmsimbench::aggregate {
+namespace {
+
+// Appends computation [start, end), of which the part before `joined` runs
+// beside collectives.
+void AddLone(double start, double end, double joined, int32_t begin_lone,
+             Folds& folds) {
+  start = std::max(start, joined);
+  if (start >= end) return;
+  const bool first = static_cast<int32_t>(folds.lone.size()) == begin_lone;
+  if (!first && folds.lone.back().end == start) {
+    folds.lone.back().end = end;
+    return;
+  }
+  const double before =
+      first ? 0
+            : folds.lone.back().before +
+                  (folds.lone.back().end - folds.lone.back().start);
+  folds.lone.push_back({start, end, before});
+}
+
+// Memory while the steps of a block run. Changes count in the order of time;
+// those of one moment in the order in which their steps were issued. The tensor
+// stream may be ahead of the compute stream or behind it.
+class BlockMemory {
+ public:
+  BlockMemory(const Step* steps, int32_t begin_step, FoldedBlock& block)
+      : steps_(steps), next_(begin_step), block_(block) {}
+
+  // Collectives among the steps before `issued` that start or end up to
+  // `until`.
+  template <typename EndOf, typename SecondsOf>
+  void Collectives(int32_t issued, double until, EndOf&& end_of,
+                   SecondsOf&& seconds_of) {
+    for (; next_ < issued; ++next_) {
+      const Step& step = steps_[next_];
+      if (!step.is_collective) continue;
+      const double end = end_of(next_);
+      if (!next_has_started_) {
+        const double start = end - seconds_of(step.id);
+        if (start > until) return;
+        ++now_.collectives_taken;
+        Take(step, start);
+        next_has_started_ = true;
+      }
+      if (end > until) return;
+      ++now_.collectives_returned;
+      level_ -= step.freed_bytes;
+      next_has_started_ = false;
+    }
+  }
+
+  void TakeComputation(const Step& step, double time) {
+    ++now_.computations_taken;
+    Take(step, time);
+  }
+  void ReturnComputation(const Step& step) {
+    ++now_.computations_returned;
+    level_ -= step.freed_bytes;
+  }
+  void Finish() { block_.left_bytes = level_; }
+
+ private:
+  void Take(const Step& step, double time) {
+    level_ += step.allocated_bytes;
+    if (level_ <= block_.peak_bytes) return;
+    block_.peak_bytes = level_;
+    block_.peak_time = time;
+    block_.at_peak = now_;
+  }
+
+  const Step* const steps_;
+  int32_t next_;
+  bool next_has_started_ = false;
+  int64_t level_ = 0;
+  FoldedBlock::Progress now_;
+  FoldedBlock& block_;
+};
+
+FoldedBlock FoldBlock(const CostedGraph& costed, int32_t begin_step,
+                      int32_t end_step, int32_t variant, Folds& folds) {
+  const Step* const steps = costed.graph.program.steps.data();
+  const Cost* const operators = costed.operators.data();
+  const int32_t variants = folds.variants;
+  double* const step_end = folds.step_end.data();
+  const auto end_of = [&](int32_t step) {
+    return step_end[step * variants + variant];
+  };
+  const auto seconds_of = [&](int32_t collective) {
+    return costed.collectives[costed.collective_begin[collective] + variant]
+        .seconds;
+  };
+  FoldedBlock block;
+  block.begin_lone = static_cast<int32_t>(folds.lone.size());
+  BlockMemory memory(steps, begin_step, block);
+  double compute_free = 0;
+  double tensor_free = 0;
+  for (int32_t i = begin_step; i < end_step; ++i) {
+    const Step& step = steps[i];
+    if (step.is_collective) {
+      tensor_free = std::max(compute_free, tensor_free) + seconds_of(step.id);
+      step_end[i * variants + variant] = tensor_free;
+      continue;
+    }
+    const double start =
+        step.joins ? std::max(compute_free, tensor_free) : compute_free;
+    const double seconds = operators[step.id].seconds;
+    compute_free = start + seconds;
+    step_end[i * variants + variant] = compute_free;
+    block.compute += seconds;
+    block.overlapped +=
+        std::max(0.0, std::min(compute_free, tensor_free) - start);
+    if (step.recomputed) block.recomputed += seconds;
+    AddLone(start, compute_free, tensor_free, block.begin_lone, folds);
+    memory.Collectives(i, start, end_of, seconds_of);
+    memory.TakeComputation(step, start);
+    memory.Collectives(i, compute_free, end_of, seconds_of);
+    memory.ReturnComputation(step);
+  }
+  memory.Collectives(end_step, tensor_free, end_of, seconds_of);
+  memory.Finish();
+  block.duration = std::max(compute_free, tensor_free);
+  block.end_lone = static_cast<int32_t>(folds.lone.size());
+  return block;
+}
+
+FoldedPass FoldPass(const Program& program, const Folds& folds, int32_t chunk,
+                    Direction direction, int32_t variant) {
+  FoldedPass pass;
+  int32_t blocks = 0;
+  int64_t level = 0;
+  VisitRuns(
+      program, program.chunks[chunk], direction, [&](const BlockRun& run) {
+        const FoldedBlock& block = folds.block(run.block, direction, variant);
+        const double count = run.count;
+        pass.duration += count * block.duration;
+        pass.compute += count * block.compute;
+        pass.overlapped += count * block.overlapped;
+        pass.recomputed += count * block.recomputed;
+        // Blocks that leave something behind reach highest at the last of
+        // them, others at the first.
+        const int32_t highest = block.left_bytes > 0 ? run.count - 1 : 0;
+        const int64_t reached =
+            level + highest * block.left_bytes + block.peak_bytes;
+        if (reached > pass.peak_bytes) {
+          pass.peak_bytes = reached;
+          pass.peak_block = blocks + highest;
+        }
+        level += run.count * block.left_bytes;
+        blocks += run.count;
+      });
+  pass.left_bytes = level;
+  return pass;
+}
+
+// How many whole blocks lie within `seconds`.
+int32_t WholeBlocks(double seconds, const FoldedBlock& block, int32_t count) {
+  if (block.duration <= 0) return 0;
+  auto whole = static_cast<int32_t>(seconds / block.duration);
+  // The quotient may have been rounded up to the next whole number.
+  while (whole > 0 && whole * block.duration > seconds) --whole;
+  return std::min(whole, count);
+}
+
+}  // namespace
+
+void Fold(const CostedGraph& costed, Folds& folds) {
+  const Program& program = costed.graph.program;
+  folds.variants = 1;
+  for (size_t c = 0; c < costed.graph.placement.classes.size(); ++c) {
+    folds.variants = std::max(folds.variants,
+                              VariantOf(costed, static_cast<int64_t>(c)) + 1);
+  }
+  folds.lone.clear();
+  folds.blocks.clear();
+  folds.passes.clear();
+  folds.step_end.resize(program.steps.size() * folds.variants);
+  for (const Block& block : program.blocks) {
+    for (int32_t v = 0; v < folds.variants; ++v) {
+      folds.blocks.push_back(
+          FoldBlock(costed, block.begin_step, block.backward_step, v, folds));
+    }
+    for (int32_t v = 0; v < folds.variants; ++v) {
+      folds.blocks.push_back(
+          FoldBlock(costed, block.backward_step, block.end_step, v, folds));
+    }
+  }
+  for (size_t c = 0; c < program.chunks.size(); ++c) {
+    for (const Direction direction :
+         {Direction::kForward, Direction::kBackward}) {
+      for (int32_t v = 0; v < folds.variants; ++v) {
+        folds.passes.push_back(
+            FoldPass(program, folds, static_cast<int32_t>(c), direction, v));
+      }
+    }
+  }
+}
+
+BlockAt FindBlock(const Program& program, const Folds& folds, int32_t chunk,
+                  Direction direction, int32_t variant, int32_t index) {
+  BlockAt at;
+  int32_t left = index;
+  bool found = false;
+  VisitRuns(program, program.chunks[chunk], direction,
+            [&](const BlockRun& run) {
+              if (found) return;
+              const double duration =
+                  folds.block(run.block, direction, variant).duration;
+              if (left < run.count) {
+                at.block = run.block;
+                at.start += left * duration;
+                found = true;
+              } else {
+                left -= run.count;
+                at.start += run.count * duration;
+              }
+            });
+  return at;
+}
+
+double LoneWithin(const Folds& folds, const FoldedBlock& block,
+                  double seconds) {
+  if (seconds >= block.duration) return block.lone();
+  const LoneCompute* const begin = folds.lone.data() + block.begin_lone;
+  const LoneCompute* at = folds.lone.data() + block.end_lone;
+  while (at > begin) {
+    --at;
+    if (at->start < seconds) {
+      return at->before + std::min(seconds, at->end) - at->start;
+    }
+  }
+  return 0;
+}
+
+double LoneWithin(const Program& program, const Folds& folds, int32_t chunk,
+                  Direction direction, int32_t variant, double seconds) {
+  double lone = 0;
+  bool found = false;
+  VisitRuns(
+      program, program.chunks[chunk], direction, [&](const BlockRun& run) {
+        if (found) return;
+        const FoldedBlock& block = folds.block(run.block, direction, variant);
+        const double duration = run.count * block.duration;
+        if (seconds >= duration) {
+          lone += run.count * block.lone();
+          seconds -= duration;
+          return;
+        }
+        const int32_t whole = WholeBlocks(seconds, block, run.count);
+        lone += whole * block.lone();
+        lone += LoneWithin(folds, block, seconds - whole * block.duration);
+        found = true;
+      });
+  return lone;
+}
+
+}  // namespace lmsimbench::aggregate

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lmsimbench/costed_graph.h"
+
+/// \file
+/// Passes as single durations. What a block does depends only on when it
+/// starts, because it starts when all before it has ended and joins all that it
+/// issues; so it is timed once, and a pass is its blocks in a row.
+
+namespace lmsimbench::aggregate {
+
+/// A stretch of computation beside which no tensor collective runs.
+struct LoneCompute {
+  double start = 0;  ///< from the start of the block
+  double end = 0;
+  double before = 0;  ///< lone computation of the block before `start`
+};
+
+/// One direction of a block, timed with one span of the tensor group.
+struct FoldedBlock {
+  double duration = 0;
+  double compute = 0;
+  /// Computation beside tensor collectives.
+  double overlapped = 0;
+  /// Computation that runs for the second time.
+  double recomputed = 0;
+  /// Range of `Folds::lone`.
+  int32_t begin_lone = 0;
+  int32_t end_lone = 0;
+  /// Memory above that at the start: the highest level, when it is reached
+  /// first, how many steps have then taken their memory and given it back, and
+  /// what the block leaves.
+  int64_t peak_bytes = 0;
+  double peak_time = 0;
+  struct Progress {
+    int32_t computations_taken = 0;
+    int32_t computations_returned = 0;
+    int32_t collectives_taken = 0;
+    int32_t collectives_returned = 0;
+  } at_peak;
+  int64_t left_bytes = 0;
+
+  double lone() const { return compute - overlapped; }
+};
+
+/// One direction of a chunk.
+struct FoldedPass {
+  double duration = 0;
+  double compute = 0;
+  double overlapped = 0;
+  double recomputed = 0;
+  int64_t peak_bytes = 0;
+  /// The repeated block, counted in the order of the pass, that reaches the
+  /// peak.
+  int32_t peak_block = 0;
+  int64_t left_bytes = 0;
+};
+
+/// Everything folded of a costed graph, for every distinct span of the tensor
+/// group (a *variant*).
+struct Folds {
+  int32_t variants = 1;
+  /// `(block * 2 + direction) * variants + variant`.
+  std::vector<FoldedBlock> blocks;
+  /// `(chunk * 2 + direction) * variants + variant`.
+  std::vector<FoldedPass> passes;
+  std::vector<LoneCompute> lone;
+  /// End of every step of the program from the start of its block's direction:
+  /// `step * variants + variant`.
+  std::vector<double> step_end;
+
+  const FoldedBlock& block(int32_t index, Direction direction,
+                           int32_t variant) const {
+    return blocks[(index * 2 + static_cast<int32_t>(direction)) * variants +
+                  variant];
+  }
+  const FoldedPass& pass(int32_t chunk, Direction direction,
+                         int32_t variant) const {
+    return passes[(chunk * 2 + static_cast<int32_t>(direction)) * variants +
+                  variant];
+  }
+};
+
+/// Which distinct span of the tensor group a rank class has.
+inline int32_t VariantOf(const CostedGraph& costed, int64_t rank_class) {
+  return costed
+      .span_ordinal[rank_class * kGroups + static_cast<int>(Group::kTensor)];
+}
+
+void Fold(const CostedGraph& costed, Folds& folds);
+
+/// A repeated block of a pass: which one, and when it starts from the start of
+/// the pass.
+struct BlockAt {
+  int32_t block = 0;
+  double start = 0;
+};
+/// The `index`th repeated block of a pass, in the order of the pass.
+BlockAt FindBlock(const Program& program, const Folds& folds, int32_t chunk,
+                  Direction direction, int32_t variant, int32_t index);
+
+/// Lone computation in the first `seconds` of a block or of a pass, for
+/// `seconds` within their duration.
+double LoneWithin(const Folds& folds, const FoldedBlock& block, double seconds);
+double LoneWithin(const Program& program, const Folds& folds, int32_t chunk,
+                  Direction direction, int32_t variant, double seconds);
+
+/// Calls `visit(run)` for the runs of a chunk in the order of a direction.
+template <typename Visit>
+void VisitRuns(const Program& program, const Chunk& chunk, Direction direction,
+               Visit&& visit) {
+  if (direction == Direction::kForward) {
+    for (int32_t r = chunk.begin_run; r < chunk.end_run; ++r) {
+      visit(program.runs[r]);
+    }
+  } else {
+    for (int32_t r = chunk.end_run - 1; r >= chunk.begin_run; --r) {
+      visit(program.runs[r]);
+    }
+  }
+}
+
+}  // namespace lmsimbench::aggregate

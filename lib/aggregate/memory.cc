@@ -1,0 +1,188 @@
+#include "lib/aggregate/memory.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/container/inlined_vector.h"
+
+namespace lmsimbench::aggregate {
+namespace {
+
+using BytesByKind = std::array<int64_t, kTensorKinds>;
+
+void Add(const Tensor& tensor, int64_t count, BytesByKind& bytes) {
+  bytes[static_cast<size_t>(tensor.kind)] += count * tensor.bytes;
+}
+
+// The steps of one direction of a block, counted from the block's first step.
+struct StepRange {
+  int32_t begin = 0;
+  int32_t end = 0;
+  bool holds(int32_t step) const { return step >= begin && step < end; }
+};
+StepRange RangeOf(const Block& block, Direction direction) {
+  const int32_t backward = block.backward_step - block.begin_step;
+  if (direction == Direction::kForward) return {0, backward};
+  return {backward, block.end_step - block.begin_step};
+}
+
+// What one direction of a block leaves: made in it and not freed, or freed and
+// not made.
+void AddLeft(const Program& program, const Block& block, Direction direction,
+             int64_t count, BytesByKind& bytes) {
+  const StepRange range = RangeOf(block, direction);
+  for (int32_t i = block.begin_tensor; i < block.end_tensor; ++i) {
+    const Tensor& tensor = program.tensors[i];
+    if (range.holds(tensor.first_step)) Add(tensor, count, bytes);
+    if (range.holds(tensor.last_step)) Add(tensor, -count, bytes);
+  }
+}
+
+// What the first `blocks` repeated blocks of a pass have left.
+void AddLeft(const Program& program, const Chunk& chunk, Direction direction,
+             int64_t blocks, int64_t times, BytesByKind& bytes) {
+  if (times == 0) return;
+  VisitRuns(program, chunk, direction, [&](const BlockRun& run) {
+    const int64_t count = std::min<int64_t>(run.count, blocks);
+    blocks -= count;
+    if (count == 0) return;
+    AddLeft(program, program.blocks[run.block], direction, count * times,
+            bytes);
+  });
+}
+
+// What is alive within one direction of a block at its peak, above what was
+// there at its begin.
+void AddAtPeak(const Program& program, const Block& block, Direction direction,
+               const FoldedBlock::Progress& progress, BytesByKind& bytes) {
+  const StepRange range = RangeOf(block, direction);
+  // How many steps of either stream lie before each step.
+  absl::InlinedVector<int32_t, 256> position(
+      static_cast<size_t>(range.end - range.begin));
+  int32_t computations = 0;
+  int32_t collectives = 0;
+  for (int32_t s = range.begin; s < range.end; ++s) {
+    position[s - range.begin] =
+        program.steps[block.begin_step + s].is_collective ? collectives++
+                                                          : computations++;
+  }
+  const auto is_behind = [&](int32_t step, int32_t of_computations,
+                             int32_t of_collectives) {
+    if (!range.holds(step)) return false;
+    const bool collective =
+        program.steps[block.begin_step + step].is_collective;
+    return position[step - range.begin] <
+           (collective ? of_collectives : of_computations);
+  };
+  for (int32_t i = block.begin_tensor; i < block.end_tensor; ++i) {
+    const Tensor& tensor = program.tensors[i];
+    if (is_behind(tensor.first_step, progress.computations_taken,
+                  progress.collectives_taken)) {
+      Add(tensor, 1, bytes);
+    }
+    if (is_behind(tensor.last_step, progress.computations_returned,
+                  progress.collectives_returned)) {
+      Add(tensor, -1, bytes);
+    }
+  }
+}
+
+// Where in a class's schedule the peak is.
+struct PeakPlace {
+  size_t pass = 0;
+  int32_t kind = 0;
+  Direction direction = Direction::kForward;
+  BlockAt block;
+};
+
+// When a repeated block of a pass starts. Passes that waited for gathers stand
+// in the segments block by block.
+double BlockStart(const ExecutionGraph& graph, const ClassTimes& times,
+                  const Pass& pass, const PeakPlace& place,
+                  int32_t block_index) {
+  const double start = times.pass_start[place.pass];
+  if (pass.direction == Direction::kBackward || pass.micro_batch != 0 ||
+      !graph.overlaps.param_gather) {
+    return start + place.block.start;
+  }
+  const auto first = std::find_if(
+      times.segments.begin(), times.segments.end(), [&](const Segment& s) {
+        return s.what == Segment::What::kForwardBlock && s.start >= start;
+      });
+  return (first + block_index)->start;
+}
+
+}  // namespace
+
+ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
+                          const ClassTimes& times, int64_t rank_class) {
+  const ExecutionGraph& graph = costed.graph;
+  const Program& program = graph.program;
+  const int64_t rank = graph.placement.classes[rank_class].pipeline_rank;
+  const int32_t variant = VariantOf(costed, rank_class);
+  const auto passes = Passes(graph, rank);
+  const Stage& stage = program.stages[rank];
+
+  int64_t level = 0;
+  int64_t peak = 0;
+  size_t peak_pass = passes.size();
+  for (size_t i = 0; i < passes.size(); ++i) {
+    const FoldedPass& pass = folds.pass(ChunkOf(graph, rank, passes[i]).kind,
+                                        passes[i].direction, variant);
+    if (level + pass.peak_bytes > peak) {
+      peak = level + pass.peak_bytes;
+      peak_pass = i;
+    }
+    level += pass.left_bytes;
+  }
+
+  ClassMemory memory;
+  memory.peak_bytes = stage.weights_bytes + stage.gradients_bytes +
+                      stage.optimizer_bytes + program.framework_bytes + peak;
+  BytesByKind bytes = {};
+  if (peak_pass < passes.size()) {
+    for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
+      std::array<int64_t, 2> done = {};
+      for (size_t i = 0; i < peak_pass; ++i) {
+        if (passes[i].chunk == c) {
+          ++done[static_cast<size_t>(passes[i].direction)];
+        }
+      }
+      const Chunk& chunk =
+          program.chunks[graph.chunks[rank * graph.chunks_per_rank + c].kind];
+      AddLeft(program, chunk, Direction::kForward, INT32_MAX, done[0], bytes);
+      AddLeft(program, chunk, Direction::kBackward, INT32_MAX, done[1], bytes);
+    }
+    const Pass& pass = passes[peak_pass];
+    PeakPlace place;
+    place.pass = peak_pass;
+    place.kind = ChunkOf(graph, rank, pass).kind;
+    place.direction = pass.direction;
+    const int32_t block_index =
+        folds.pass(place.kind, pass.direction, variant).peak_block;
+    place.block = FindBlock(program, folds, place.kind, pass.direction, variant,
+                            block_index);
+    const FoldedBlock& folded =
+        folds.block(place.block.block, pass.direction, variant);
+    AddLeft(program, program.chunks[place.kind], pass.direction, block_index, 1,
+            bytes);
+    AddAtPeak(program, program.blocks[place.block.block], pass.direction,
+              folded.at_peak, bytes);
+    memory.peak_time =
+        BlockStart(graph, times, pass, place, block_index) + folded.peak_time;
+  }
+  memory.parts.weights_bytes = static_cast<double>(stage.weights_bytes);
+  memory.parts.gradients_bytes = static_cast<double>(stage.gradients_bytes);
+  memory.parts.optimizer_bytes = static_cast<double>(stage.optimizer_bytes);
+  memory.parts.framework_bytes = static_cast<double>(program.framework_bytes);
+  const auto of = [&](TensorKind tensor) {
+    return static_cast<double>(bytes[static_cast<size_t>(tensor)]);
+  };
+  memory.parts.activations_bytes = of(TensorKind::kActivation);
+  memory.parts.logits_bytes = of(TensorKind::kLogits);
+  memory.parts.buffers_bytes =
+      of(TensorKind::kTemporary) + of(TensorKind::kBuffer);
+  return memory;
+}
+
+}  // namespace lmsimbench::aggregate

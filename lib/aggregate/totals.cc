@@ -1,0 +1,152 @@
+#include "lib/aggregate/totals.h"
+
+#include "absl/types/span.h"
+#include "lib/aggregate/simulate.h"
+
+namespace lmsimbench::aggregate {
+namespace {
+
+void CountSteps(absl::Span<const Step> steps, int64_t times, RankRuns& runs) {
+  for (const Step& step : steps) {
+    if (step.is_collective) {
+      runs.collectives[step.id] += times;
+      continue;
+    }
+    runs.operators[step.id] += times;
+    if (step.recomputed) runs.recomputed[step.id] += times;
+  }
+}
+
+void Count(int32_t collective, int64_t times, RankRuns& runs) {
+  if (collective >= 0) runs.collectives[collective] += times;
+}
+
+void CountChunk(const ExecutionGraph& graph, const PlacedChunk& placed,
+                RankRuns& runs) {
+  const Program& program = graph.program;
+  const int64_t micro_batches = program.micro_batches;
+  for (const BlockRun& run : Runs(program, program.chunks[placed.kind])) {
+    const Block& block = program.blocks[run.block];
+    const int64_t times = micro_batches * run.count;
+    CountSteps(ForwardSteps(program, block), times, runs);
+    CountSteps(BackwardSteps(program, block), times, runs);
+  }
+  const int64_t reductions = graph.reduces_every_backward ? micro_batches : 1;
+  for (int32_t b = placed.begin_bucket; b < placed.end_bucket; ++b) {
+    Count(graph.buckets[b].reduce, reductions, runs);
+    Count(graph.buckets[b].reduce_replicas, reductions, runs);
+    Count(graph.buckets[b].gather, 1, runs);
+  }
+  if (!placed.is_last) runs.sent_forward += micro_batches;
+  if (!placed.is_first) runs.sent_backward += micro_batches;
+}
+
+struct Sum {
+  int64_t runs = 0;
+  double seconds = 0;
+};
+
+void AddRuns(int64_t runs, const Cost& cost, Sum& sum, ClassSums& sums) {
+  const double seconds = static_cast<double>(runs) * cost.seconds;
+  sum.runs += runs;
+  sum.seconds += seconds;
+  sums.by_evidence[static_cast<size_t>(cost.evidence)] += seconds;
+}
+
+void AppendOperators(const CostedGraph& costed, int64_t rank_class,
+                     const RankRuns& runs, Prediction& prediction,
+                     ClassSums& sums) {
+  Sum by_kind[kOperatorKinds][kOperatorPasses];
+  const std::vector<Operator>& operators = costed.graph.program.operators;
+  for (size_t i = 0; i < operators.size(); ++i) {
+    if (runs.operators[i] == 0) continue;
+    const Operator& op = operators[i];
+    AddRuns(runs.operators[i], costed.operators[i],
+            by_kind[static_cast<int>(op.kind)][static_cast<int>(op.pass)],
+            sums);
+    const double seconds =
+        static_cast<double>(runs.operators[i] - runs.recomputed[i]) *
+        costed.operators[i].seconds;
+    if (op.pass == OperatorPass::kForward) {
+      sums.forward += seconds;
+    } else if (op.pass == OperatorPass::kOptimizer) {
+      sums.optimizer += seconds;
+    } else {
+      sums.backward += seconds;
+    }
+  }
+  for (int kind = 0; kind < kOperatorKinds; ++kind) {
+    for (int pass = 0; pass < kOperatorPasses; ++pass) {
+      const Sum& sum = by_kind[kind][pass];
+      if (sum.runs == 0) continue;
+      prediction.operators.push_back(
+          {rank_class, static_cast<OperatorKind>(kind),
+           static_cast<OperatorPass>(pass), sum.runs, sum.seconds});
+    }
+  }
+}
+
+void AppendCollectives(const CostedGraph& costed, int64_t rank_class,
+                       const RankRuns& runs, Prediction& prediction,
+                       ClassSums& sums) {
+  Sum by_kind[kCollectiveKinds][kGroups];
+  const ExecutionGraph& graph = costed.graph;
+  const auto add = [&](int32_t collective, int64_t of_class, int64_t count) {
+    const Collective& c = graph.collectives[collective];
+    AddRuns(count,
+            costed.collectives[SpannedIndex(costed, collective, of_class)],
+            by_kind[static_cast<int>(c.kind)][static_cast<int>(c.group)], sums);
+  };
+  for (size_t i = 0; i < graph.collectives.size(); ++i) {
+    if (runs.collectives[i] == 0) continue;
+    add(static_cast<int32_t>(i), rank_class, runs.collectives[i]);
+  }
+  if (runs.sent_forward > 0) {
+    add(graph.transfer, rank_class, runs.sent_forward);
+  }
+  if (runs.sent_backward > 0) {
+    add(graph.transfer, PreviousClass(graph.placement, rank_class),
+        runs.sent_backward);
+  }
+  for (int kind = 0; kind < kCollectiveKinds; ++kind) {
+    for (int group = 0; group < kGroups; ++group) {
+      const Sum& sum = by_kind[kind][group];
+      if (sum.runs == 0) continue;
+      prediction.collectives.push_back(
+          {rank_class, static_cast<CollectiveKind>(kind),
+           static_cast<Group>(group), sum.runs, sum.seconds});
+    }
+  }
+}
+
+}  // namespace
+
+void CountRuns(const ExecutionGraph& graph, int64_t pipeline_rank,
+               RankRuns& runs) {
+  runs.operators.assign(graph.program.operators.size(), 0);
+  runs.recomputed.assign(graph.program.operators.size(), 0);
+  runs.collectives.assign(graph.collectives.size(), 0);
+  runs.sent_forward = runs.sent_backward = 0;
+  for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
+    CountChunk(graph, graph.chunks[pipeline_rank * graph.chunks_per_rank + c],
+               runs);
+  }
+  const Stage& stage = graph.program.stages[pipeline_rank];
+  ++runs.operators[stage.gradient_norm];
+  ++runs.operators[stage.optimizer];
+  Count(graph.replicated_gradients[pipeline_rank], 1, runs);
+  if (pipeline_rank == 0 || pipeline_rank == graph.placement.pp - 1) {
+    Count(graph.embedding_gradients, 1, runs);
+  }
+  Count(graph.gradient_norm, 1, runs);
+}
+
+ClassSums AppendTotals(const CostedGraph& costed, int64_t rank_class,
+                       const RankRuns& runs, Prediction& prediction) {
+  ClassSums sums;
+  AppendOperators(costed, rank_class, runs, prediction, sums);
+  AppendCollectives(costed, rank_class, runs, prediction, sums);
+  return sums;
+}
+
+}  // namespace lmsimbench::aggregate

@@ -1,0 +1,119 @@
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "lib/aggregate/execute.h"
+#include "lmsimbench/fmt.h"
+#include "lmsimbench/legality.h"
+#include "lmsimbench/pipeline.h"
+#include "test/aggregate/random_iteration.h"
+
+namespace lmsimbench {
+namespace {
+
+// Everything that both simulations say of a rank class.
+void CheckSameClass(const RankPrediction& folded,
+                    const ExecutedClass& executed) {
+  CHECK(folded.compute_s == executed.compute_s);
+  CHECK(folded.exposed_communication_s == executed.exposed_communication_s);
+  CHECK(folded.overlapped_communication_s ==
+        executed.overlapped_communication_s);
+  CHECK(folded.bubble_s == executed.bubble_s);
+  CHECK(folded.idle_s == executed.idle_s);
+  CHECK(folded.peak_memory_bytes == static_cast<double>(executed.peak_bytes));
+  CHECK(folded.peak_time_s == executed.peak_time_s);
+  const auto kind = [&](TensorKind tensor) {
+    return static_cast<double>(
+        executed.peak_kind_bytes[static_cast<size_t>(tensor)]);
+  };
+  CHECK(folded.memory.activations_bytes == kind(TensorKind::kActivation));
+  CHECK(folded.memory.logits_bytes == kind(TensorKind::kLogits));
+  CHECK(folded.memory.buffers_bytes ==
+        kind(TensorKind::kTemporary) + kind(TensorKind::kBuffer));
+}
+
+void CheckSameTotals(const Prediction& folded, const Execution& executed) {
+  size_t operators = 0;
+  size_t collectives = 0;
+  for (size_t c = 0; c < executed.classes.size(); ++c) {
+    for (int kind = 0; kind < kOperatorKinds; ++kind) {
+      for (int pass = 0; pass < kOperatorPasses; ++pass) {
+        const OperatorSum& sum = executed.classes[c].operators[kind][pass];
+        if (sum.runs == 0) continue;
+        REQUIRE(operators < folded.operators.size());
+        const OperatorTotal& total = folded.operators[operators++];
+        CHECK(total.rank_class == static_cast<int64_t>(c));
+        CHECK(static_cast<int>(total.kind) == kind);
+        CHECK(static_cast<int>(total.pass) == pass);
+        CHECK(total.runs == sum.runs);
+        CHECK(total.seconds == sum.seconds);
+      }
+    }
+    for (int kind = 0; kind < kCollectiveKinds; ++kind) {
+      for (int group = 0; group < kGroups; ++group) {
+        const CollectiveSum& sum = executed.classes[c].collectives[kind][group];
+        if (sum.runs == 0) continue;
+        REQUIRE(collectives < folded.collectives.size());
+        const CollectiveTotal& total = folded.collectives[collectives++];
+        CHECK(static_cast<int>(total.kind) == kind);
+        CHECK(static_cast<int>(total.group) == group);
+        CHECK(total.runs == sum.runs);
+        CHECK(total.seconds == sum.seconds);
+      }
+    }
+  }
+  CHECK(operators == folded.operators.size());
+  CHECK(collectives == folded.collectives.size());
+}
+
+// Exact sums: no tolerance anywhere.
+TEST_CASE("folded passes and single operators give the same iteration") {
+  constexpr int kCases = 20'000;
+  std::mt19937_64 random(2026);
+  Program program;
+  Placement placement;
+  ExecutionGraph graph;
+  CostedGraph costed;
+  Workspace workspace;
+  Prediction folded;
+  ExecuteWorkspace execute_workspace;
+  Execution executed;
+  int compared = 0;
+  int with_several_kinds = 0;
+  for (int tried = 0; compared < kCases; ++tried) {
+    REQUIRE(tried < 4 * kCases);
+    const RandomIteration made = MakeRandomIteration(random);
+    const RandomCostModel model(random());
+    if (!IsLegal(made.workload, made.config, kNoCount)) continue;
+    CAPTURE(tried, fmt::format("{}", made.config),
+            fmt::format("{}", made.workload));
+    absl::Status status = CompileInto(made.workload, made.config, program);
+    REQUIRE(status == absl::OkStatus());
+    status = PlaceInto(made.config, made.system, placement);
+    REQUIRE(status == absl::OkStatus());
+    status = LowerInto(program, placement, made.config, graph);
+    REQUIRE(status == absl::OkStatus());
+    status = CostGraphInto(graph, model, costed);
+    REQUIRE(status == absl::OkStatus());
+    status = AggregateInto(costed, made.system, workspace, folded);
+    REQUIRE(status == absl::OkStatus());
+    status = Execute(costed, execute_workspace, executed);
+    REQUIRE(status == absl::OkStatus());
+
+    CHECK(folded.iteration_time_s == executed.iteration_time_s);
+    REQUIRE(folded.ranks.size() == executed.classes.size());
+    for (size_t c = 0; c < folded.ranks.size(); ++c) {
+      CAPTURE(c);
+      CheckSameClass(folded.ranks[c], executed.classes[c]);
+    }
+    CheckSameTotals(folded, executed);
+    ++compared;
+    if (static_cast<int64_t>(folded.ranks.size()) > made.config.pp) {
+      ++with_several_kinds;
+    }
+  }
+  // The cases are no use if all of them are simple.
+  CHECK(with_several_kinds > kCases / 100);
+}
+
+}  // namespace
+}  // namespace lmsimbench

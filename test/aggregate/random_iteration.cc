@@ -1,0 +1,161 @@
+#include "test/aggregate/random_iteration.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace lmsimbench {
+namespace {
+
+template <typename T>
+T Any(std::mt19937_64& random, std::initializer_list<T> of) {
+  return of.begin()[random() % of.size()];
+}
+
+int64_t Between(std::mt19937_64& random, int64_t low, int64_t high) {
+  return low + static_cast<int64_t>(random() % (high - low + 1));
+}
+
+YesNo AnyFact(std::mt19937_64& random) {
+  return Any(random, {YesNo::kNotStated, YesNo::kNo, YesNo::kYes});
+}
+
+// Seconds that depend on the question only.
+Cost Draw(uint64_t seed, uint64_t question) {
+  // The finaliser of splitmix64 spreads what a sum leaves close together.
+  uint64_t bits = seed * 0x9e3779b97f4a7c15u + question;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+  bits ^= bits >> 31;
+  Cost cost;
+  cost.evidence = static_cast<Evidence>(1 + bits % 4);
+  const uint64_t draw = (bits >> 8) % 1000;
+  const bool few = seed % 2 == 0;
+  cost.seconds = few ? 1e-3 * static_cast<double>(draw % 4)
+                     : 1e-6 * static_cast<double>(draw * draw % 9973);
+  return cost;
+}
+
+template <typename... Parts>
+uint64_t Question(const Parts&... parts) {
+  uint64_t sum = 0;
+  ((sum = sum * 1000003u + static_cast<uint64_t>(parts) + 1), ...);
+  return sum;
+}
+
+}  // namespace
+
+RandomIteration MakeRandomIteration(std::mt19937_64& random) {
+  RandomIteration made;
+  ParallelConfig& config = made.config;
+  config.tp = Any<int64_t>(random, {1, 1, 2, 4, 3});
+  config.pp = Any<int64_t>(random, {1, 1, 2, 3, 4, 5});
+  config.dp = Any<int64_t>(random, {1, 2, 3, 4});
+  config.vpp = config.pp > 1 ? Any<int64_t>(random, {1, 1, 2, 3, 4}) : 1;
+  config.micro_batch = Between(random, 1, 2);
+  config.sequence_parallel = AnyFact(random);
+  config.zero =
+      Any(random, {ZeroStage::kNone, ZeroStage::kOptimizerState,
+                   ZeroStage::kGradients, ZeroStage::kDistributedOptimizer});
+  if (config.zero != ZeroStage::kNone && config.dp % 2 == 0 &&
+      random() % 3 == 0) {
+    config.zero_group = 2;
+  }
+  config.recompute = Any(random, {Recompute::kNone, Recompute::kSelective,
+                                  Recompute::kFull, Recompute::kLayers});
+  if (config.recompute == Recompute::kLayers) {
+    config.recompute_layers = Between(random, 1, 2);
+    config.recompute_method =
+        Any(random, {RecomputeMethod::kUniform, RecomputeMethod::kBlock});
+  }
+  if (config.recompute == Recompute::kSelective) {
+    config.recompute_modules =
+        Any(random, {"", "norm", "activation-attention", "mlp-norm"});
+  }
+  config.schedule = config.vpp > 1
+                        ? Schedule::kInterleaved1F1B
+                        : Any(random, {Schedule::kNotStated, Schedule::kGPipe,
+                                       Schedule::k1F1B});
+  config.overlap_grad_reduce = AnyFact(random);
+  config.overlap_param_gather = AnyFact(random);
+  config.overlap_p2p = AnyFact(random);
+  config.overlap_tensor = AnyFact(random);
+  config.rank_order =
+      Any(random, {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "dp-tp-cp-ep-pp"});
+  const int64_t chunks = config.pp * config.vpp;
+  config.placement =
+      Any(random, {StagePlacement::kRemainderFirst,
+                   StagePlacement::kRemainderLast, StagePlacement::kBalanced});
+
+  ModelSpec& model = made.workload.model;
+  model.name = "random";
+  model.layers = chunks + Between(random, 0, 5);
+  model.heads = 12;
+  model.kv_heads = Any<int64_t>(random, {12, 12, 1, 4});
+  // Large enough for several buckets a chunk.
+  model.hidden = Any<int64_t>(random, {96, 4800, 9600});
+  model.ffn = 4 * model.hidden;
+  model.vocab = Any<int64_t>(random, {1000, 50257});
+  model.gated_mlp = AnyFact(random) == YesNo::kYes ? YesNo::kYes : YesNo::kNo;
+  model.tied_embeddings = AnyFact(random);
+  model.dropout = Any(random, {0.0, 0.1});
+  model.linear_bias = AnyFact(random);
+  model.qk_norm = AnyFact(random);
+  model.positions =
+      Any(random, {PositionKind::kRotary, PositionKind::kLearned});
+  model.norms_per_layer = Any<int64_t>(random, {2, 2, 4});
+  if (random() % 4 == 0) {
+    model.sliding_window = 32;
+    model.sliding_window_period = Between(random, 1, 3);
+  }
+  Workload& workload = made.workload;
+  workload.seq_len = 96;
+  workload.precision =
+      Any(random, {Precision::kBf16, Precision::kFp16, Precision::kFp32});
+  workload.attention_impl =
+      Any(random, {AttentionImpl::kFlash, AttentionImpl::kUnfused});
+  workload.loss_impl =
+      Any(random, {LossImpl::kPlain, LossImpl::kFused, LossImpl::kChunked});
+  workload.loss_chunk = Any<int64_t>(random, {40, 96});
+  int64_t micro_batches = Between(random, 1, 12);
+  if (config.vpp > 1) {
+    micro_batches += config.pp;
+    if (random() % 3 == 0) {
+      config.micro_batch_group =
+          std::min(micro_batches, config.pp + Between(random, 0, 2));
+    }
+  }
+  workload.global_batch = config.dp * config.micro_batch * micro_batches;
+
+  System& system = made.system;
+  system.name = "random";
+  system.accelerator.memory_bytes = 80e9;
+  system.network.push_back(
+      {"node", Any<int64_t>(random, {4, 8, 8, 5}), "", 1e11, 1e-6});
+  system.network.push_back({"cluster", kNoCount, "", 1e10, 1e-5});
+  return made;
+}
+
+absl::Status RandomCostModel::DoOperatorCosts(
+    const System&, absl::Span<const Operator> operators,
+    absl::Span<Cost> costs) const {
+  for (size_t i = 0; i < operators.size(); ++i) {
+    const Operator& op = operators[i];
+    costs[i] = Draw(seed_, Question(op.kind, op.pass, op.m, op.n, op.k, op.rows,
+                                    op.width, op.window));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RandomCostModel::DoCollectiveCosts(
+    const System&, absl::Span<const SpannedCollective> collectives,
+    absl::Span<Cost> costs) const {
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    const auto& [collective, span] = collectives[i];
+    costs[i] = Draw(
+        seed_, Question(collective.kind, collective.group, collective.bytes,
+                        span.nodes, span.members_per_node, span.level));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace lmsimbench

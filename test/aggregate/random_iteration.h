@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "lmsimbench/cost_model.h"
+#include "lmsimbench/parallel_config.h"
+#include "lmsimbench/system.h"
+#include "lmsimbench/workload.h"
+
+namespace lmsimbench {
+
+/// A small dense workload on a small system, divided at random: every schedule,
+/// overlap, recomputation, sharding and placement that the pipeline models.
+/// Legal more often than not.
+struct RandomIteration {
+  Workload workload;
+  System system;
+  ParallelConfig config;
+};
+RandomIteration MakeRandomIteration(std::mt19937_64& random);
+
+/// Answers every question with seconds drawn from the question and a seed: from
+/// a few values, so that ties are common, zero among them, or from many.
+class RandomCostModel final : public CostModel {
+ public:
+  explicit RandomCostModel(uint64_t seed) : CostModel("random"), seed_(seed) {}
+
+ private:
+  absl::Status DoOperatorCosts(const System& system,
+                               absl::Span<const Operator> operators,
+                               absl::Span<Cost> costs) const override;
+  absl::Status DoCollectiveCosts(
+      const System& system, absl::Span<const SpannedCollective> collectives,
+      absl::Span<Cost> costs) const override;
+
+  uint64_t seed_;
+};
+
+}  // namespace lmsimbench
