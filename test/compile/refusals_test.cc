@@ -1,0 +1,117 @@
+#include <string>
+
+#include "catch2/catch.hpp"
+#include "lmsimbench/pipeline.h"
+#include "test/core/model_examples.h"
+
+namespace lmsimbench {
+namespace {
+
+using Catch::Matchers::Contains;
+
+struct Question {
+  Workload workload;
+  ParallelConfig config;
+};
+
+Question Dense() {
+  Question q;
+  q.workload.model = Llama2_7B();
+  q.workload.seq_len = 4096;
+  q.workload.global_batch = 64;
+  q.config.dp = 2;
+  q.config.micro_batch = 1;
+  return q;
+}
+
+void CheckRefused(const Question& q, const char* named) {
+  const absl::Status status = Compile(q.workload, q.config).status();
+  CAPTURE(named, status);
+  CHECK(status.code() == absl::StatusCode::kUnimplemented);
+  CHECK_THAT(std::string(status.message()), Contains(named));
+}
+
+TEST_CASE("models that are not dense transformers are refused by name") {
+  Question q = Dense();
+  q.workload.model = Qwen3_30B_A3B();
+  CheckRefused(q, "mixtures of experts");
+  q = Dense();
+  q.workload.model.attention = AttentionKind::kLatent;
+  q.workload.model.kv_lora_rank = 512;
+  CheckRefused(q, "multi-head latent attention");
+  q = Dense();
+  q.workload.model.mtp_layers = 1;
+  CheckRefused(q, "multi-token prediction");
+}
+
+TEST_CASE("ways to divide that are not modelled are refused by name") {
+  Question q = Dense();
+  q.config.cp = 2;
+  CheckRefused(q, "context parallelism");
+  // A dense model has no experts to divide: what is refused is the model.
+  q = Dense();
+  q.workload.model = Qwen3_30B_A3B();
+  q.config.ep = 2;
+  CheckRefused(q, "mixtures of experts");
+  q = Dense();
+  q.config.zero = ZeroStage::kParameters;
+  CheckRefused(q, "sharded parameters (ZeRO-3)");
+}
+
+TEST_CASE("state in the host's memory is refused by name") {
+  Question q = Dense();
+  q.config.offload_weights = YesNo::kYes;
+  CheckRefused(q, "offloaded weights");
+  q = Dense();
+  q.config.offload_activations = YesNo::kYes;
+  CheckRefused(q, "offloaded activations");
+  q = Dense();
+  q.config.offload_optimizer = YesNo::kYes;
+  CheckRefused(q, "an offloaded optimizer");
+}
+
+TEST_CASE("optimizers whose state is not known are refused by name") {
+  Question q = Dense();
+  q.workload.optimizer = Optimizer::kMuon;
+  CheckRefused(q, "the optimizer muon");
+  q.workload.optimizer = Optimizer::kAdafactor;
+  CheckRefused(q, "the optimizer adafactor");
+}
+
+TEST_CASE("operators that the framework chooses to recompute are refused") {
+  Question q = Dense();
+  q.config.recompute = Recompute::kOperators;
+  CheckRefused(q, "recomputation of operators");
+}
+
+TEST_CASE("a figure that is needed and not stated is named") {
+  const auto check = [](const Question& q, const char* named) {
+    const absl::Status status = Compile(q.workload, q.config).status();
+    CAPTURE(named, status);
+    CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+    CHECK_THAT(std::string(status.message()), Contains(named));
+  };
+  Question q = Dense();
+  q.workload.model.ffn = kNoCount;
+  check(q, "ffn");
+  q = Dense();
+  q.workload.model.gated_mlp = YesNo::kNotStated;
+  check(q, "gated_mlp");
+  q = Dense();
+  q.config.micro_batch = kNoCount;
+  check(q, "micro_batch");
+  q = Dense();
+  q.workload.loss_impl = LossImpl::kChunked;
+  check(q, "loss_chunk");
+}
+
+TEST_CASE("an illegal configuration is refused with the rule") {
+  Question q = Dense();
+  q.config.tp = 5;
+  const absl::Status status = Compile(q.workload, q.config).status();
+  CHECK(status.code() == absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(status.message()), Contains("5"));
+}
+
+}  // namespace
+}  // namespace lmsimbench
