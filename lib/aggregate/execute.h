@@ -16,6 +16,25 @@
 /// an iteration one by one, as the head comment of execution_graph.h says. It
 /// is the reference of the folded simulation and the source of timelines, and
 /// it folds nothing, so it needs no closed graph.
+///
+/// Where that comment leaves a choice:
+/// - A pass takes its input by micro-batch and chunk, not by the place in the
+///   queue.
+/// - `reduce` and `reduce_replicas` are two reductions: each starts in all
+/// kinds
+///   of pipeline together. Gathers wait for no other class.
+/// - Without `overlaps.grad_reduce` buckets are ready when the compute stream
+/// is
+///   free of the last pass and, without `overlaps.p2p`, of its transfer.
+/// - Buckets of one pass are reduced in their order in the list.
+/// - Where there is no `gradient_norm` collective, no class waits for the
+/// others.
+/// - Nothing waits for the last transfers that a class sends; they count in
+/// when
+///   it ends.
+/// - Changes of memory at one moment come in the order in which their steps
+/// were
+///   issued, the taking of a step before its giving back.
 
 namespace lmsimbench {
 

@@ -377,7 +377,7 @@ TEST_CASE("memory follows the time of both streams") {
   stage.gradients_bytes = 2000;
   stage.optimizer_bytes = 4000;
   costed.graph.program.framework_bytes = 8000;
-  const ExecutedClass& executed = Run(costed).classes[0];
+  const ExecutedClass executed = Run(costed).classes[0];
   CHECK(executed.peak_bytes == 15180);
   CHECK(executed.peak_time_s == 1);
   CHECK(executed.peak_kind_bytes ==
@@ -418,7 +418,7 @@ TEST_CASE("runs and seconds are summed by kind, pass and evidence") {
       OneBlock({1, 2}, {0.5}, {Compute(0), Communicate(0), Compute(0, true)},
                {Again(Compute(0)), Again(Communicate(0)), Compute(1, true)}, 3);
   costed.graph.program.operators[1].pass = OperatorPass::kInputGradient;
-  const ExecutedClass& executed = Run(costed).classes[0];
+  const ExecutedClass executed = Run(costed).classes[0];
   const auto& up =
       executed.operators[static_cast<size_t>(OperatorKind::kMlpUp)];
   const OperatorSum& forward = up[static_cast<size_t>(OperatorPass::kForward)];
