@@ -4,33 +4,12 @@
 #include <cmath>
 
 #include "fmt/format.h"
+#include "lib/core/operator_text.h"
 
 namespace lmsimbench {
 namespace {
 
 std::string Text(absl::string_view text) { return std::string(text); }
-
-std::string Shape(const Operator& op) {
-  switch (op.computation) {
-    case Computation::kMatrixMultiplication: {
-      std::string shape = fmt::format("{} x {} x {}", op.m, op.n, op.k);
-      if (op.batch > 1) shape = fmt::format("{} times {}", op.batch, shape);
-      return shape;
-    }
-    case Computation::kAttention: {
-      std::string shape = fmt::format(
-          "{} x {} queries, {} keys, {} heads ({} of keys and values) of {}",
-          op.batch, op.query_tokens, op.key_tokens, op.heads, op.kv_heads,
-          op.head_dim);
-      if (op.causal) shape += ", causal";
-      if (op.window > 0) shape += fmt::format(", window {}", op.window);
-      return shape;
-    }
-    case Computation::kElementwise:
-      return fmt::format("{} x {}", op.rows, op.width);
-  }
-  return "invalid shape";
-}
 
 absl::Status NotAnAnswer(const std::string& model, const std::string& what,
                          const Cost& cost) {
@@ -103,7 +82,7 @@ absl::Status CostModel::DoCollectiveCosts(const System&,
 
 std::string Describe(const Operator& op) {
   return fmt::format("{}, {}, {}, {}", Text(Name(op.kind)), Text(Name(op.pass)),
-                     Text(Name(op.precision)), Shape(op));
+                     Text(Name(op.precision)), ShapeText(op));
 }
 
 std::string Describe(const SpannedCollective& collective) {

@@ -1,0 +1,29 @@
+#include "lib/core/operator_text.h"
+
+#include "fmt/format.h"
+
+namespace lmsimbench {
+
+std::string ShapeText(const Operator& op) {
+  switch (op.computation) {
+    case Computation::kMatrixMultiplication: {
+      std::string shape = fmt::format("{} x {} x {}", op.m, op.n, op.k);
+      if (op.batch > 1) shape = fmt::format("{} times {}", op.batch, shape);
+      return shape;
+    }
+    case Computation::kAttention: {
+      std::string shape = fmt::format(
+          "{} x {} queries, {} keys, {} heads ({} of keys and values) of {}",
+          op.batch, op.query_tokens, op.key_tokens, op.heads, op.kv_heads,
+          op.head_dim);
+      if (op.causal) shape += ", causal";
+      if (op.window > 0) shape += fmt::format(", window {}", op.window);
+      return shape;
+    }
+    case Computation::kElementwise:
+      return fmt::format("{} x {}", op.rows, op.width);
+  }
+  return "invalid shape";
+}
+
+}  // namespace lmsimbench
