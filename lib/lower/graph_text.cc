@@ -202,6 +202,23 @@ Buckets CountBuckets(const ExecutionGraph& graph, int64_t rank) {
   return counts;
 }
 
+std::string Gathers(int64_t count) {
+  return fmt::format("{} parameter gather{}", count, count == 1 ? "" : "s");
+}
+
+std::string Reductions(const ExecutionGraph& graph, int64_t count) {
+  std::string text =
+      fmt::format("{} bucket reduction{}", count, count == 1 ? "" : "s");
+  const bool every = graph.reduces_every_backward;
+  if (graph.overlaps.grad_reduce) {
+    text += every ? " beside every backward pass"
+                  : " beside the last backward pass of each chunk";
+  } else if (every) {
+    text += " a micro-batch";
+  }
+  return text;
+}
+
 // What the streams of a rank do, each in its order.
 class RankText {
  public:
@@ -252,19 +269,12 @@ class RankText {
   void Data() {
     const Buckets buckets = CountBuckets(graph_, rank_);
     const bool early = graph_.overlaps.param_gather;
-    const std::string gathers =
-        fmt::format("{} parameter gathers", buckets.gathered);
+    const std::string gathers = Gathers(buckets.gathered);
     if (buckets.gathered > 0 && early) {
       Say(Stream::kData, gathers + " from the start");
     }
     if (buckets.reduced > 0) {
-      Say(Stream::kData,
-          fmt::format("{} bucket reductions {}{}", buckets.reduced,
-                      graph_.overlaps.grad_reduce ? "beside"
-                                                  : "after the passes, as in",
-                      graph_.reduces_every_backward
-                          ? " every backward pass"
-                          : " the last backward pass of each chunk"));
+      Say(Stream::kData, Reductions(graph_, buckets.reduced));
     }
     if (rank_ == 0 || rank_ == graph_.placement.pp - 1) {
       Collective(Stream::kData, graph_.embedding_gradients,
@@ -289,7 +299,7 @@ std::string AfterLastPass(const ExecutionGraph& graph, int64_t rank) {
   };
   const Buckets buckets = CountBuckets(graph, rank);
   if (buckets.reduced > 0 && !graph.overlaps.grad_reduce) {
-    parts.push_back(fmt::format("{} bucket reductions", buckets.reduced));
+    parts.push_back(Reductions(graph, buckets.reduced));
   }
   collective(graph.replicated_gradients[rank]);
   if (rank == 0 || rank == graph.placement.pp - 1) {
@@ -304,7 +314,7 @@ std::string AfterLastPass(const ExecutionGraph& graph, int64_t rank) {
     parts.push_back(OperatorName(graph, stage.optimizer));
   }
   if (buckets.gathered > 0 && !graph.overlaps.param_gather) {
-    parts.push_back(fmt::format("{} parameter gathers", buckets.gathered));
+    parts.push_back(Gathers(buckets.gathered));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

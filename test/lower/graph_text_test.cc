@@ -112,7 +112,7 @@ TEST_CASE("the text of a graph shows the streams of a rank") {
     CHECK(Has(middle, stream));
   }
   CHECK(Has(middle,
-            "1 parameter gathers from the start; 1 bucket reductions "
+            "1 parameter gather from the start; 1 bucket reduction "
             "beside the last backward pass"));
   CHECK(!Has(middle, "shared embedding"));
   CHECK(Has(text.substr(end), "gradients of the shared embedding"));
@@ -126,8 +126,8 @@ TEST_CASE("what follows the last pass stands in the order of its running") {
   const size_t after = text.find("after last pass");
   REQUIRE(after != std::string::npos);
   size_t at = after;
-  for (const char* part : {"1 bucket reductions", "all_reduce", "gradient norm",
-                           "all_reduce", "optimizer", "1 parameter gathers"}) {
+  for (const char* part : {"1 bucket reduction", "all_reduce", "gradient norm",
+                           "all_reduce", "optimizer", "1 parameter gather"}) {
     const size_t found = text.find(part, at);
     INFO(part);
     REQUIRE(found != std::string::npos);
