@@ -166,7 +166,10 @@ class LayerEmitter {
     if (s_.qk_norm) {
       b_.Compute(ops_.qk_norm.backward);
       b_.Read(t.qk_norm_input);
-      b_.Completes(2 * s_.head_dim, 2 * s_.head_dim);
+      // One norm of queries and one of keys, over the channels of a head.
+      const int64_t parameters =
+          2 * s_.head_dim * (s_.norm_parameters / s_.hidden);
+      b_.Completes(parameters, parameters);
     }
     outer = ColumnParallelBackward(ops_.qkv, t.qkv_input, inner);
     input_gradient = NormBackward(t.input, outer, gradient);

@@ -75,7 +75,16 @@ TEST_CASE("the parts of every rank sum to the iteration time") {
       CHECK(rank.bubble_s >= 0);
       CHECK(rank.idle_s >= 0);
     }
-    // So do the parts of the rank that works longest, and the parts of memory.
+    std::vector<double> computed(p.ranks.size());
+    for (const OperatorTotal& total : p.operators) {
+      computed[total.rank_class] += total.seconds;
+    }
+    for (size_t r = 0; r < computed.size(); ++r) {
+      CHECK(p.ranks[r].compute_s == computed[r]);
+    }
+    // So do the parts of the rank that works longest, and the parts of memory;
+    // the peak is that of a rank, and no other has more.
+    bool largest = false;
     CHECK(p.time.forward_s + p.time.backward_s + p.time.recompute_s +
               p.time.optimizer_s + p.time.tensor_communication_s +
               p.time.pipeline_communication_s + p.time.data_communication_s +
@@ -87,7 +96,11 @@ TEST_CASE("the parts of every rank sum to the iteration time") {
                 m.activations_bytes + m.logits_bytes + m.buffers_bytes +
                 m.framework_bytes ==
             rank.peak_memory_bytes);
+      CHECK(rank.peak_memory_bytes <= p.peak_memory_bytes);
+      largest = largest || (rank.peak_memory_bytes == p.peak_memory_bytes &&
+                            rank.memory == p.memory);
     }
+    CHECK(largest);
   }
 }
 

@@ -66,7 +66,6 @@ TEST_CASE("the stages of one tensor rank hold the parameters of the model") {
     model.norm = random() % 2 == 0 ? NormKind::kRmsNorm : NormKind::kLayerNorm;
     model.qkv_bias = random() % 2 == 0 ? YesNo::kYes : YesNo::kNo;
     model.max_positions = made.workload.seq_len + random() % 100;
-    if (IsYes(model.qk_norm)) model.norm = NormKind::kRmsNorm;
     if (!IsLegal(made.workload, made.config, kNoCount)) continue;
     ++counted;
     CAPTURE(fmt::format("{}", made.workload), fmt::format("{}", made.config));
@@ -102,6 +101,23 @@ TEST_CASE("tensor ranks share all but what each of them holds whole") {
       CHECK(one.replicated_parameters == whole.stages[i].replicated_parameters);
     }
   }
+}
+
+TEST_CASE("more tensor ranks than key and value heads hold copies of them") {
+  Workload workload = SmallWorkload();
+  workload.model.kv_heads = 2;
+  // Heads of 64: one query head and the copy of a key and of a value head that
+  // 8 / 2 ranks share.
+  ParallelConfig config = Pipeline(1);
+  config.tp = 8;
+  const Program program = Compiled(workload, config);
+  const auto qkv =
+      std::find_if(program.operators.begin(), program.operators.end(),
+                   [](const Operator& op) {
+                     return op.kind == OperatorKind::kQkvProjection;
+                   });
+  REQUIRE(qkv != program.operators.end());
+  CHECK(qkv->n == 64 + 2 * 64);
 }
 
 TEST_CASE("operators have the operations that are counted for their tokens") {
