@@ -16,6 +16,11 @@ namespace {
 constexpr int64_t kBucketParameters = 40'000'000;
 constexpr int64_t kBucketParametersPerRank = 1'000'000;
 
+// Passes of all ranks, which are stored one by one. 512 times those of 16,384
+// devices with 512 micro-batches; what has more is a slip of the pen, and must
+// not end in want of memory.
+constexpr int64_t kMostPasses = int64_t{1} << 26;
+
 absl::StatusOr<Schedule> ScheduleFor(const ParallelConfig& config) {
   const int64_t chunks = ChunksPerRank(config);
   switch (config.schedule) {
@@ -54,6 +59,15 @@ absl::Status CheckPlacement(const Placement& placement,
       "{}, cp {}, dp {}, pp {}",
       placement.tp, placement.cp, placement.dp, placement.pp, config.tp,
       config.cp, config.dp, config.pp));
+}
+
+absl::Status CheckPasses(const lower::ScheduleShape& shape) {
+  const int64_t chunks = shape.pp * shape.chunks;
+  if (shape.micro_batches <= kMostPasses / 2 / chunks) return absl::OkStatus();
+  return absl::OutOfRangeError(fmt::format(
+      "{} micro-batches through {} chunks are more passes than the {} that are "
+      "simulated",
+      shape.micro_batches, chunks, kMostPasses));
 }
 
 void AddSchedules(const lower::ScheduleShape& shape, ExecutionGraph& graph) {
@@ -171,6 +185,8 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
   shape.chunks = static_cast<int64_t>(program.chunk_kind.size()) / config.pp;
   shape.micro_batches = program.micro_batches;
   shape.group = interleaved ? GroupSize(config, shape.micro_batches) : 1;
+  status = CheckPasses(shape);
+  if (!status.ok()) return status;
   AddSchedules(shape, graph);
   AddChunks(PlanBuckets(config, graph.overlaps, placement), config.pp, graph);
   graph.transfer =

@@ -224,6 +224,24 @@ TEST_CASE("first and last stage reduce the gradients of a shared embedding") {
         -1);
 }
 
+TEST_CASE("more micro-batches than can be stored are refused") {
+  // 2^26 passes are the most: 2^24 micro-batches forward and backward through
+  // two stages.
+  const ParallelConfig config = Pipeline(2, Schedule::k1F1B);
+  const absl::StatusOr<Placement> placement = Place(config, TestSystem());
+  REQUIRE(placement.ok());
+  for (const int64_t m : {(int64_t{1} << 24) + 1, int64_t{2'000'000'000}}) {
+    const absl::StatusOr<Program> program =
+        Compile(SmallWorkload(2, m), config);
+    INFO(program.status());
+    REQUIRE(program.ok());
+    const absl::Status status = Lower(*program, *placement, config).status();
+    CHECK(status.code() == absl::StatusCode::kOutOfRange);
+    CHECK_THAT(std::string(status.message()),
+               Catch::Matchers::Contains(std::to_string(m)));
+  }
+}
+
 TEST_CASE("schedules that are not modelled are refused by name") {
   const Workload workload = SmallWorkload(8, 8);
   ParallelConfig config = Pipeline(2, Schedule::k1F1B);
