@@ -35,6 +35,7 @@
 #include "lmsimbench/scorecard.h"
 #include "lmsimbench/simulator.h"
 #include "lmsimbench/simulators.h"
+#include "lmsimbench/staged.h"
 #include "lmsimbench/system.h"
 #include "lmsimbench/timeline.h"
 #include "lmsimbench/values.h"

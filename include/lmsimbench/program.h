@@ -155,7 +155,9 @@ struct Stage {
 /// `Compile` made.
 enum class Assumption : uint8_t {
   kFlashAttention,
+  kUnfusedAttention,
   kNoDropout,
+  kDropout,
   kNoSequenceParallel,
   kNoRecompute,
   kPrecisionBf16,
@@ -170,8 +172,10 @@ enum class Assumption : uint8_t {
 template <>
 struct EnumNames<Assumption> {
   static constexpr const char* kNames[] = {
-      "attention is fused (flash)",
-      "there is no dropout",
+      "attention is fused (flash), as models with a gated MLP are trained",
+      "attention is not fused, as models without a gated MLP were trained",
+      "there is no dropout, as with fused attention",
+      "there is dropout, as with attention that is not fused",
       "there is no sequence parallelism",
       "nothing is recomputed",
       "the precision is bf16",
@@ -183,7 +187,7 @@ struct EnumNames<Assumption> {
       "nothing is sharded over data parallelism",
       "the optimizer is Adam"};
 };
-inline constexpr int kAssumptions = 12;
+inline constexpr int kAssumptions = 14;
 
 /// The work of one micro-batch in every model chunk, sharded, with what a
 /// pipeline rank does once an iteration. A plain value.

@@ -41,7 +41,7 @@ class Finish {
     times_.iteration_time = 0;
     for (int64_t c = 0; c < classes(); ++c) {
       ClassTimes& mine = times_.classes[c];
-      mine.compute_free = everyone;
+      if (graph_.gradient_norm >= 0) mine.compute_free = everyone;
       Data(c, graph_.gradient_norm);
       Operator(c, stage(c).optimizer);
       if (!graph_.overlaps.param_gather) GatherParameters(c);

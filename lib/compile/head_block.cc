@@ -96,17 +96,17 @@ void AddWholeHead(const Context& c, TensorId input, Program& program) {
   c.builder.Read(input);
   const TensorId normed = c.builder.Make(
       "output layer input", TensorKind::kTemporary, c.stream_bytes);
-  const TensorId kept = head.Forward(c.Gathered(normed), !s.overlap_forward);
+  const TensorId kept = head.Forward(c.Gathered(normed), !s.overlap_tensor);
 
   c.builder.BeginBackward();
   const TensorId logits_gradient = head.LossBackward(kept);
   const TensorId whole = c.Gathered(normed);
-  c.builder.Compute(ops.output.input_gradient, !s.overlap_backward);
+  c.builder.Compute(ops.output.input_gradient, !s.overlap_tensor);
   c.builder.Read(logits_gradient);
   const TensorId gradient =
       c.builder.Make("input gradient", TensorKind::kTemporary, c.full_bytes);
   const TensorId reduced = c.Reduced(gradient);
-  c.builder.Compute(ops.output.weight_gradient, !s.overlap_backward);
+  c.builder.Compute(ops.output.weight_gradient, !s.overlap_tensor);
   c.builder.Read(logits_gradient);
   c.builder.Read(whole);
   c.builder.Completes(c.OutputParameters(ops.output), 0);

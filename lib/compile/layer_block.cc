@@ -96,7 +96,7 @@ class LayerEmitter {
     t.input = input;
     t.qkv_input = Norm("qkv input", t.input);
     const TensorId qkv_gathered = GatherInto(t.qkv_input);
-    b_.Compute(ops_.qkv.forward, !beside_forward());
+    b_.Compute(ops_.qkv.forward, !s_.overlap_tensor);
     b_.Read(qkv_gathered);
     t.query = b_.Make("query", kTemporary, query_bytes_);
     t.key_value = b_.Make("key, value", kTemporary, kv_bytes_);
@@ -176,9 +176,6 @@ class LayerEmitter {
   }
 
  private:
-  bool beside_forward() const { return s_.overlap_forward; }
-  bool beside_backward() const { return s_.overlap_backward; }
-
   TensorId Norm(const char* name, TensorId input) {
     b_.Compute(ops_.norm.forward);
     b_.Read(input);
@@ -231,7 +228,7 @@ class LayerEmitter {
   }
 
   void MlpUp(LayerTensors& t, TensorId input) {
-    b_.Compute(ops_.mlp_up.forward, !beside_forward());
+    b_.Compute(ops_.mlp_up.forward, !s_.overlap_tensor);
     b_.Read(input);
     t.activation_input =
         b_.Make("activation input", kTemporary, s_.ffn_inputs * ffn_bytes_);
@@ -257,8 +254,6 @@ class LayerEmitter {
     return NormBackward(t.post_norm_input[which], gradient, kNoTensor);
   }
 
-  // The weight gradient runs beside the reduction of the input gradient, or the
-  // gather of what it needs, if backward collectives overlap.
   TensorId RowParallelBackward(const Linear& linear, TensorId input,
                                TensorId gradient, int64_t input_bytes) {
     const TensorId whole = GatherInto(gradient);
@@ -272,13 +267,13 @@ class LayerEmitter {
     return result;
   }
 
-  // Streams keep their order: the gather of the input comes before the
-  // reduction of its gradient, and the step behind the weight gradient joins
-  // both.
+  // Where collectives overlap, the input is gathered beside its gradient and
+  // the gradient is reduced beside that of the weights. The stream keeps its
+  // order, and the step behind the weight gradient joins both.
   TensorId ColumnParallelBackward(const Linear& linear, TensorId input,
                                   TensorId gradient) {
     const TensorId whole_input = GatherInto(input);
-    b_.Compute(linear.input_gradient, !beside_backward());
+    b_.Compute(linear.input_gradient, !s_.overlap_tensor);
     b_.Read(gradient);
     TensorId result = b_.Make("input gradient", kTemporary, full_bytes_);
     if (s_.tp > 1) {
@@ -288,7 +283,7 @@ class LayerEmitter {
         result = b_.Make("scattered gradient", kBuffer, stream_bytes_);
       }
     }
-    b_.Compute(linear.weight_gradient, !beside_backward());
+    b_.Compute(linear.weight_gradient, !s_.overlap_tensor);
     b_.Read(whole_input);
     b_.Read(gradient);
     b_.Completes(linear.parameters, linear.replicated_parameters);

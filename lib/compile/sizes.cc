@@ -194,6 +194,28 @@ void ChooseStates(const Workload& workload, const ParallelConfig& config,
       IsStated(config.zero_group) ? config.zero_group : config.dp;
 }
 
+// Fused attention came with the models that have a gated MLP, and dropout went
+// with the models that had neither: GPT-2 and GPT-3 train with it, Llama and
+// its kin without. A model that says more is taken at its word.
+void ChooseAttention(const Workload& workload, Sizes& sizes) {
+  const ModelSpec& model = workload.model;
+  if (workload.attention_impl == AttentionImpl::kNotStated &&
+      workload.flash_attention == YesNo::kNotStated) {
+    sizes.flash = IsYes(model.gated_mlp);
+    Assume(sizes, sizes.flash ? Assumption::kFlashAttention
+                              : Assumption::kUnfusedAttention);
+  } else {
+    sizes.flash = UsesFlashAttention(workload);
+  }
+  if (IsStated(model.dropout)) {
+    sizes.dropout = model.dropout > 0;
+  } else {
+    sizes.dropout = !sizes.flash;
+    Assume(sizes,
+           sizes.dropout ? Assumption::kDropout : Assumption::kNoDropout);
+  }
+}
+
 absl::Status ChooseRecompute(const ParallelConfig& config, Sizes& sizes) {
   if (config.recompute == Recompute::kNotStated) {
     Assume(sizes, Assumption::kNoRecompute);
@@ -285,15 +307,8 @@ absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
     sizes.window_period = std::max<int64_t>(1, model.sliding_window_period);
   }
 
-  if (workload.attention_impl == AttentionImpl::kNotStated &&
-      workload.flash_attention == YesNo::kNotStated) {
-    Assume(sizes, Assumption::kFlashAttention);
-  } else {
-    sizes.flash = UsesFlashAttention(workload);
-  }
+  ChooseAttention(workload, sizes);
   sizes.causal = workload.causal != YesNo::kNo;
-  sizes.dropout = IsStated(model.dropout) && model.dropout > 0;
-  if (!IsStated(model.dropout)) Assume(sizes, Assumption::kNoDropout);
   sizes.qk_norm = IsYes(model.qk_norm);
   sizes.qkv_bias = IsYes(model.qkv_bias);
   sizes.linear_bias = IsYes(model.linear_bias);
@@ -308,10 +323,9 @@ absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
   }
   sizes.fused_norm = workload.fused_norm != YesNo::kNo;
 
-  // Frameworks run the backward collectives of a linear layer beside its weight
-  // gradient unless told not to; the forward ones only where asked to.
-  sizes.overlap_forward = IsYes(config.overlap_tensor);
-  sizes.overlap_backward = config.overlap_tensor != YesNo::kNo;
+  // Only where asked to: whether a framework overlaps by itself depends on its
+  // version and on the order in which the device takes kernels.
+  sizes.overlap_tensor = IsYes(config.overlap_tensor);
   return absl::OkStatus();
 }
 

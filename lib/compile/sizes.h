@@ -46,9 +46,8 @@ struct Sizes {
   bool tied_embeddings = false;
   bool fused_loss = false;
   bool fused_norm = true;
-  /// Which collectives of a block run beside its computations.
-  bool overlap_forward = false;
-  bool overlap_backward = false;
+  /// Collectives of a block run beside its computations.
+  bool overlap_tensor = false;
 
   /// Formats of matrix multiplications and of all else, and bytes of an
   /// activation and of an input of a matrix multiplication.

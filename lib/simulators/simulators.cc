@@ -8,6 +8,7 @@
 #include "lmsimbench/calculon.h"
 #include "lmsimbench/naive.h"
 #include "lmsimbench/nearest_name.h"
+#include "lmsimbench/staged.h"
 
 namespace lmsimbench {
 namespace {
@@ -28,6 +29,10 @@ constexpr BuiltInSimulator kSimulators[] = {
      "Calculon's model on platforms described from their figures and kernels; "
      "answers time and memory",
      true},
+    {"staged",
+     "the five stages of this library with measured kernels and formulas; "
+     "answers time, memory, verdict, rank classes and evidence",
+     true},
     {"calculon-strict",
      "Calculon as it stands: refuses what it would have to adapt", false},
 };
@@ -44,6 +49,7 @@ MadeSimulator (*const kMakers[])(const Bundle&) = {
     [](const Bundle& bundle) -> MadeSimulator {
       return MakeCalculonDescribed(bundle);
     },
+    [](const Bundle& bundle) -> MadeSimulator { return MakeStaged(bundle); },
     [](const Bundle&) -> MadeSimulator {
       return MakeCalculon(CalculonAdaptations::Strict());
     },

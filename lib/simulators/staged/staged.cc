@@ -1,0 +1,130 @@
+#include "lmsimbench/staged.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lmsimbench/cost_models.h"
+#include "lmsimbench/layout.h"
+#include "lmsimbench/pipeline.h"
+
+namespace lmsimbench {
+namespace {
+
+// What a prediction reuses of the one before it.
+struct State {
+  ParallelConfig config;
+  Workload workload;
+  Program program;
+  Placement placement;
+  ExecutionGraph graph;
+  CostedGraph costed;
+};
+
+constexpr char kBalancedStages[] =
+    "layers do not divide by the stages: embedding and output layer are taken "
+    "for layers, and the earlier stages take more";
+// One 200 Gb/s port a device: what most platforms that state theirs have.
+constexpr double kUnstatedBandwidth = 25e9;
+constexpr char kBandwidth[] =
+    "a level of the network whose bandwidth is not stated has 25 GB/s a device";
+constexpr char kFp16[] =
+    "the precision is fp16: the device has no matrix engine for bf16";
+
+// Layers that do not divide, where nothing says which stage takes more.
+bool NeedsPlacement(const ModelSpec& model, const ParallelConfig& config) {
+  return config.stage_layers.empty() &&
+         config.placement == StagePlacement::kNotStated &&
+         IsStated(model.layers) &&
+         model.layers % (config.pp * ChunksPerRank(config)) != 0;
+}
+
+// 16 bits, of which the device has one format only.
+bool NeedsFp16(const Workload& workload, const System& system) {
+  return workload.precision == Precision::kNotStated &&
+         !IsStated(system.accelerator.bf16_flops) &&
+         IsStated(system.accelerator.fp16_flops);
+}
+
+bool HasUnstatedBandwidth(const System& system) {
+  return std::any_of(
+      system.network.begin(), system.network.end(),
+      [](const NetworkLevel& level) { return !IsStated(level.bandwidth); });
+}
+
+class Staged final : public Simulator {
+ public:
+  Staged(std::string name, std::shared_ptr<const CostModel> model,
+         const StagedOptions& options)
+      : Simulator(std::move(name)),
+        model_(std::move(model)),
+        options_(options) {}
+
+ private:
+  absl::Status DoPredict(const Workload& workload, const System& system,
+                         const ParallelConfig& config, Workspace& workspace,
+                         Prediction& prediction) const override {
+    State& state = workspace.Get<State>();
+    const ParallelConfig* asked = &config;
+    const Workload* work = &workload;
+    const bool balanced = NeedsPlacement(workload.model, config);
+    if (balanced) {
+      state.config = config;
+      state.config.placement = StagePlacement::kBalanced;
+      asked = &state.config;
+    }
+    const bool fp16 = NeedsFp16(workload, system);
+    if (fp16) {
+      state.workload = workload;
+      state.workload.precision = Precision::kFp16;
+      work = &state.workload;
+    }
+    absl::Status status = CompileInto(*work, *asked, state.program);
+    if (!status.ok()) return status;
+    state.program.framework_bytes = options_.framework_bytes;
+    status = PlaceInto(*asked, system, state.placement);
+    if (!status.ok()) return status;
+    status = LowerInto(state.program, state.placement, *asked, state.graph);
+    if (!status.ok()) return status;
+    status = CostGraphInto(state.graph, *model_, state.costed);
+    if (!status.ok()) return status;
+    status = AggregateInto(state.costed, system, workspace, prediction);
+    if (!status.ok()) return status;
+
+    if (balanced) prediction.adaptations.emplace_back(kBalancedStages);
+    if (fp16) prediction.adaptations.emplace_back(kFp16);
+    if (options_.names_unstated_bandwidth && HasUnstatedBandwidth(system)) {
+      prediction.adaptations.emplace_back(kBandwidth);
+    }
+    for (int a = 0; a < kAssumptions; ++a) {
+      const auto assumption = static_cast<Assumption>(a);
+      if (!state.program.Assumes(assumption)) continue;
+      prediction.adaptations.emplace_back(std::string(Name(assumption)));
+    }
+    return absl::OkStatus();
+  }
+
+  std::shared_ptr<const CostModel> model_;
+  StagedOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Simulator> MakeStaged(std::string name,
+                                      std::shared_ptr<const CostModel> model,
+                                      const StagedOptions& options) {
+  return std::make_unique<Staged>(std::move(name), std::move(model), options);
+}
+
+absl::StatusOr<std::unique_ptr<Simulator>> MakeStaged(const Bundle& bundle) {
+  CollectiveParameters collectives;
+  collectives.unstated_bandwidth = kUnstatedBandwidth;
+  absl::StatusOr<std::unique_ptr<CostModel>> model =
+      MakeDefaultCostModel(bundle, RooflineParameters(), collectives);
+  if (!model.ok()) return model.status();
+  StagedOptions options;
+  options.names_unstated_bandwidth = true;
+  return MakeStaged("staged", MakeDispatchModel(std::move(*model)), options);
+}
+
+}  // namespace lmsimbench
