@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "lmsimbench/cost_models.h"
-#include "lmsimbench/counts.h"
 #include "lmsimbench/timeline.h"
 #include "test/aggregate/run_stages.h"
 #include "test/compile/korthikanti.h"

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "lmsimbench/cost_models.h"
 #include "lmsimbench/fmt.h"
@@ -306,6 +308,51 @@ TEST_CASE("one device takes the sum of its operators") {
     double totals = 0;
     for (const OperatorTotal& total : p.operators) totals += total.seconds;
     CHECK(totals == p.iteration_time_s);
+  }
+}
+
+// Most bytes that tensors hold at once while one micro-batch goes forward and
+// back through all blocks, one step after the other.
+int64_t MostAlive(const Program& program) {
+  int64_t most = 0;
+  int64_t before = 0;  // kept by the blocks in front
+  for (const BlockRun& run : Runs(program, program.chunks[0])) {
+    const Block& block = program.blocks[run.block];
+    before += (run.count - 1) * block.stored_bytes;
+    for (int32_t step = 0; step < block.end_step - block.begin_step; ++step) {
+      int64_t alive = before;
+      for (int32_t t = block.begin_tensor; t < block.end_tensor; ++t) {
+        const Tensor& tensor = program.tensors[t];
+        if (tensor.first_step <= step && step <= tensor.last_step) {
+          alive += tensor.bytes;
+        }
+      }
+      most = std::max(most, alive);
+    }
+    before += block.stored_bytes;
+  }
+  return most;
+}
+
+TEST_CASE("one device peaks where the lifetimes of its tensors do") {
+  std::mt19937_64 random(18);
+  Stages stages;
+  for (int i = 0; i < 1000; ++i) {
+    RandomIteration made = Legal(random);
+    ParallelConfig& config = made.config;
+    config.dp = config.tp = config.pp = config.vpp = 1;
+    config.schedule = Schedule::k1F1B;
+    config.zero_group = config.micro_batch_group = kNoCount;
+    made.workload.global_batch =
+        config.micro_batch * static_cast<int64_t>(1 + random() % 3);
+    CAPTURE(fmt::format("{}", config), fmt::format("{}", made.workload));
+    RunStages(made.workload, config, made.system, RandomCostModel(random()),
+              stages);
+    const Stage& stage = stages.program.stages[0];
+    CHECK(stages.prediction.peak_memory_bytes ==
+          static_cast<double>(stage.weights_bytes + stage.gradients_bytes +
+                              stage.optimizer_bytes +
+                              MostAlive(stages.program)));
   }
 }
 

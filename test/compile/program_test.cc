@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <numeric>
 #include <random>
+#include <vector>
 
 #include "catch2/catch.hpp"
 #include "lmsimbench/counts.h"
