@@ -74,6 +74,7 @@ int main(int argc, char** argv) {
       ->type_name("FILE");
   AddScoreCommand(app, program);
   AddPredictCommand(app, program);
+  AddExplainCommand(app, program);
   AddListCommand(app, program);
   AddBundleCommand(app, program);
 

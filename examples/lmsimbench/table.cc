@@ -1,8 +1,12 @@
 #include "table.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+
+#include "lmsimbench/values.h"
 
 namespace {
 
@@ -47,4 +51,15 @@ std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {
     text += line + "\n";
   }
   return text;
+}
+
+std::string Milliseconds(double seconds) {
+  return lmsimbench::IsStated(seconds) ? fmt::format("{:.2f}", seconds * 1e3)
+                                       : "-";
+}
+
+std::string Gibibytes(double bytes) {
+  return lmsimbench::IsStated(bytes)
+             ? fmt::format("{:.2f}", bytes / (1024.0 * 1024 * 1024))
+             : "-";
 }

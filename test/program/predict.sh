@@ -32,4 +32,30 @@ expect_err "none.json"
 sed 's/"memory_bytes"/"memory_byte"/' "$scratch/mine.json" >"$scratch/typo.json"
 expect_exit 1 predict --run vtrain-0001 --platform "$scratch/typo.json" --simulator calculon-described
 expect_err "memory_bytes"
+
+# A timeline: one event a line, the slices of a thread one after the other, the
+# counter of memory as high as the peak that is printed. Times are microseconds;
+# awk adds them exactly enough for a tenth of a picosecond.
+question="--model megatron-22B --platform a100-sxm4-80g --devices 32 --tp 8 --pp 2
+  --seq-len 2048 --global-batch 16 --micro-batch 2 --recompute selective"
+expect_exit 0 predict $question --trace "$scratch/trace.json"
+expect_out "timeline: $scratch/trace.json"
+head -1 "$scratch/trace.json" | grep -qF '"traceEvents":[' || fail "the timeline has another head"
+[ "$(tail -1 "$scratch/trace.json")" = "]}" ] || fail "the timeline has no end"
+awk '$1 == "total" { print $3 }' "$scratch/out" >"$scratch/peak"
+awk -F'[:,}]' '/"ph":"C"/ { for (i = 1; i < NF; i++) if ($i ~ /"bytes"$/ && $(i + 1) + 0 > most) most = $(i + 1) + 0 }
+  END { printf "%.2f\n", most / 1073741824 }' "$scratch/trace.json" >"$scratch/counted"
+cmp -s "$scratch/peak" "$scratch/counted" ||
+  fail "peak $(cat "$scratch/peak") GiB, counter $(cat "$scratch/counted") GiB"
+awk -F'"pid":|,"tid":|,"ts":|,"dur":|,"args"' '/"ph":"X"/ {
+    thread = $2 "/" $3; n++
+    if ($4 + 0.00000005 < end[thread]) exit 1
+    end[thread] = $4 + $5 }
+  END { if (n == 0) exit 1 }' "$scratch/trace.json" || fail "slices of a thread overlap"
+
+expect_exit 1 predict $question --simulator calculon --trace "$scratch/other.json"
+expect_err "simulator 'calculon' gives no timeline"
+expect_no_file "$scratch/other.json"
+expect_exit 1 predict $question --trace "$scratch/no/such/folder.json"
+expect_err "$scratch/no/such/folder.json"
 finish

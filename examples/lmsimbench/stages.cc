@@ -1,0 +1,71 @@
+#include "stages.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "lmsimbench/cost_models.h"
+#include "lmsimbench/pipeline.h"
+#include "lmsimbench/staged.h"
+#include "lmsimbench/timeline.h"
+#include "lmsimbench/workspace.h"
+
+namespace {
+
+absl::Status Run(StageName stage, const Question& question,
+                 const lmsimbench::CostModel& model, Stages& stages) {
+  switch (stage) {
+    case StageName::kCompile: {
+      const absl::Status status = lmsimbench::CompileInto(
+          question.workload, question.config, stages.program);
+      stages.program.framework_bytes =
+          lmsimbench::StagedOptions().framework_bytes;
+      return status;
+    }
+    case StageName::kPlace:
+      return lmsimbench::PlaceInto(question.config, question.system,
+                                   stages.placement);
+    case StageName::kLower:
+      return lmsimbench::LowerInto(stages.program, stages.placement,
+                                   question.config, stages.graph);
+    case StageName::kCost:
+      return lmsimbench::CostGraphInto(stages.graph, model, stages.costed);
+    case StageName::kAggregate: {
+      lmsimbench::Workspace workspace;
+      return lmsimbench::AggregateInto(stages.costed, question.system,
+                                       workspace, stages.prediction);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<lmsimbench::CostModel>> StagedCostModel(
+    const lmsimbench::Bundle& bundle) {
+  auto model = lmsimbench::MakeDefaultCostModel(bundle);
+  if (!model.ok()) return model.status();
+  return lmsimbench::MakeDispatchModel(*std::move(model));
+}
+
+absl::Status RunStage(StageName stage, const Question& question,
+                      const lmsimbench::CostModel& model, Stages& stages) {
+  const absl::Status status = Run(stage, question, model, stages);
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(), fmt::format("{}: {}", kStageNames[static_cast<int>(stage)],
+                                 std::string(status.message())));
+}
+
+absl::StatusOr<std::string> TraceOf(const Question& question,
+                                    const lmsimbench::CostModel& model) {
+  Stages stages;
+  for (const StageName stage : {StageName::kCompile, StageName::kPlace,
+                                StageName::kLower, StageName::kCost}) {
+    const absl::Status status = RunStage(stage, question, model, stages);
+    if (!status.ok()) return status;
+  }
+  const auto timeline = lmsimbench::Expand(stages.costed);
+  if (!timeline.ok()) return timeline.status();
+  return lmsimbench::ToPerfettoJson(stages.costed, *timeline);
+}
