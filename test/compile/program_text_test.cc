@@ -18,14 +18,17 @@ Program Small() {
   workload.model.ffn = 256;
   workload.model.gated_mlp = YesNo::kNo;
   workload.model.vocab = 256;
+  workload.model.dropout = 0;
   workload.seq_len = 128;
   workload.global_batch = 4;
   workload.precision = Precision::kBf16;
   workload.causal = YesNo::kYes;
+  workload.attention_impl = AttentionImpl::kFlash;
   ParallelConfig config;
   config.tp = config.pp = 2;
   config.micro_batch = 1;
   config.recompute = Recompute::kSelective;
+  config.overlap_tensor = YesNo::kNo;
   const absl::StatusOr<Program> program = Compile(workload, config);
   INFO(program.status());
   REQUIRE(program.ok());
@@ -91,7 +94,7 @@ TEST_CASE("the text of a block shows streams and joins and lifetimes") {
   // A tensor rank's half of 64 x 256 weights.
   CHECK(Has(text,
             "mlp up, weight gradient                         0          49152  "
-            "completes 8192 gradients\n"));
+            "joins  completes 8192 gradients\n"));
 }
 
 TEST_CASE("the text of a program shows where chunks and stages lie") {
@@ -99,7 +102,7 @@ TEST_CASE("the text of a program shows where chunks and stages lie") {
   const std::string text = ToText(program);
   CHECK(Has(text, "chunks; along the network: 0, 1\n"));
   CHECK(Has(text, "states: Megatron bf16: 2 + 4 + 12 bytes a parameter\n"));
-  CHECK(Has(text, "assumed: attention is fused (flash)\n"));
+  CHECK(Has(text, "assumed: the optimizer is Adam\n"));
   // Two stages that differ: embedding on one, output layer on the other.
   CHECK(Has(text, "\n          0      2 "));
   CHECK(Has(text, "\n          1      2 "));
