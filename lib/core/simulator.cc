@@ -10,6 +10,9 @@ namespace {
 
 // What an answer holds, found by walking every field.
 struct AnswerCheck {
+  /// The one number that may be negative: what does not fit has a margin below
+  /// 0.
+  const double* margin = nullptr;
   bool answered = false;
   const char* bad_field = nullptr;
   double bad_number = 0;
@@ -19,7 +22,8 @@ struct AnswerCheck {
     if constexpr (std::is_same_v<Field, double>) {
       if (!IsStated(field)) return;
       answered = true;
-      if ((field < 0 || std::isinf(field)) && bad_field == nullptr) {
+      if (((field < 0 && &field != margin) || std::isinf(field)) &&
+          bad_field == nullptr) {
         bad_field = name;
         bad_number = field;
       }
@@ -35,6 +39,7 @@ struct AnswerCheck {
 absl::Status CheckAnswer(const std::string& simulator,
                          const Prediction& prediction) {
   AnswerCheck check;
+  check.margin = &prediction.memory_margin_bytes;
   Prediction::VisitFields(check, prediction);
   if (check.bad_field != nullptr) {
     return absl::InternalError(
