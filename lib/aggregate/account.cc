@@ -11,29 +11,32 @@ namespace {
 
 using Intervals = absl::Span<const Interval>;
 
-// The union of up to four lists of intervals, each in the order of time.
-void Merge(std::array<Intervals, 4> lists, std::vector<Interval>& merged) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  merged.clear();
-  std::array<const Interval*, 4> at;
-  std::array<double, 4> start;
-  for (size_t i = 0; i < lists.size(); ++i) {
-    at[i] = lists[i].data();
-    start[i] = lists[i].empty() ? kNever : at[i]->start;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Two lists, each in the order of its starts and behind its last interval one
+// that never starts, as one such list. Which list is next is not predictable,
+// so nothing branches on it.
+void Merge(const Interval* a, const Interval* b, size_t count,
+           std::vector<Interval>& merged) {
+  merged.resize(count + 1);
+  Interval* out = merged.data();
+  for (size_t i = 0; i < count; ++i) {
+    const bool from_b = b->start < a->start;
+    *out++ = from_b ? *b : *a;
+    b += from_b;
+    a += !from_b;
   }
-  while (true) {
-    size_t first = start[1] < start[0] ? 1 : 0;
-    const size_t other = start[3] < start[2] ? 3 : 2;
-    if (start[other] < start[first]) first = other;
-    if (start[first] == kNever) return;
-    const Interval interval = *at[first]++;
-    start[first] = at[first] == lists[first].data() + lists[first].size()
-                       ? kNever
-                       : at[first]->start;
-    if (!merged.empty() && interval.start <= merged.back().end) {
-      merged.back().end = std::max(merged.back().end, interval.end);
+  *out = {kNever, kNever};
+}
+
+// Intervals in the order of their starts as their union.
+void Unite(Intervals intervals, std::vector<Interval>& united) {
+  united.clear();
+  for (const Interval& interval : intervals) {
+    if (!united.empty() && interval.start <= united.back().end) {
+      united.back().end = std::max(united.back().end, interval.end);
     } else {
-      merged.push_back(interval);
+      united.push_back(interval);
     }
   }
 }
@@ -75,30 +78,39 @@ class Charger {
  private:
   // Computation beside which no tensor collective runs, in the first `seconds`
   // of a segment.
-  double Lone(const Segment& segment, double seconds) const {
+  double Lone(const Segment& segment, double seconds) {
     if (seconds <= 0) return 0;
-    switch (segment.what) {
-      case Segment::What::kOperator:
-        return seconds;
-      case Segment::What::kForwardBlock:
-        return LoneWithin(
-            folds_, folds_.block(segment.index, Direction::kForward, variant_),
-            seconds);
-      case Segment::What::kForwardPass:
-        return LoneWithin(program_, folds_, segment.index, Direction::kForward,
-                          variant_, seconds);
-      case Segment::What::kBackwardPass:
-        return LoneWithin(program_, folds_, segment.index, Direction::kBackward,
-                          variant_, seconds);
+    if (segment.what == Segment::What::kOperator) return seconds;
+    if (segment.what == Segment::What::kForwardBlock) {
+      return LoneWithin(
+          folds_, folds_.block(segment.index, Direction::kForward, variant_),
+          seconds);
     }
-    return 0;
+    const auto direction = segment.what == Segment::What::kForwardPass
+                               ? Direction::kForward
+                               : Direction::kBackward;
+    // Transfers that start with a pass all reach as far into it.
+    Known& known = known_[static_cast<size_t>(direction)];
+    if (known.index != segment.index || known.seconds != seconds) {
+      known = {segment.index, seconds,
+               LoneWithin(program_, folds_, segment.index, direction, variant_,
+                          seconds)};
+    }
+    return known.lone;
   }
+
+  struct Known {
+    int32_t index = -1;
+    double seconds = 0;
+    double lone = 0;
+  };
 
   const Program& program_;
   const Folds& folds_;
   const std::vector<Segment>& segments_;
   const int32_t variant_;
   size_t at_ = 0;
+  std::array<Known, 2> known_;
 };
 
 // Calls `visit` with the parts of `intervals` that `covered` does not cover.
@@ -118,40 +130,42 @@ void VisitUncovered(Intervals intervals, Intervals covered, Visit&& visit) {
   }
 }
 
-// What computes, without what waits for anything but tensor collectives.
-struct Computed {
-  double compute = 0;
-  double recomputed = 0;
-  double beside_tensor = 0;
-  double tensor_exposed = 0;
-};
-
-Computed Compute(const Folds& folds, const ClassTimes& times, int32_t variant) {
-  Computed sum;
-  for (const Segment& segment : times.segments) {
-    const double duration = segment.end - segment.start;
-    const auto add = [&](const auto& fold) {
-      sum.compute += fold.compute;
-      sum.recomputed += fold.recomputed;
-      sum.beside_tensor += fold.overlapped;
-      sum.tensor_exposed += duration - fold.compute;
-    };
-    switch (segment.what) {
-      case Segment::What::kOperator:
-        sum.compute += duration;
-        break;
-      case Segment::What::kForwardBlock:
-        add(folds.block(segment.index, Direction::kForward, variant));
-        break;
-      case Segment::What::kForwardPass:
-        add(folds.pass(segment.index, Direction::kForward, variant));
-        break;
-      case Segment::What::kBackwardPass:
-        add(folds.pass(segment.index, Direction::kBackward, variant));
-        break;
+// Adds all passes of a class and its two operators; nothing is communicated but
+// within passes.
+void AddComputation(const ExecutionGraph& graph, const Folds& folds,
+                    const ClassTimes& times, int64_t rank, int32_t variant,
+                    ClassAccount& account) {
+  const auto micro_batches = static_cast<double>(graph.program.micro_batches);
+  for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
+    const int32_t kind = graph.chunks[rank * graph.chunks_per_rank + c].kind;
+    for (const Direction direction :
+         {Direction::kForward, Direction::kBackward}) {
+      const FoldedPass& pass = folds.pass(kind, direction, variant);
+      account.compute += micro_batches * pass.compute;
+      account.recomputed += micro_batches * pass.recomputed;
+      account.overlapped += micro_batches * pass.overlapped;
+      account.exposed_tensor += micro_batches * (pass.duration - pass.compute);
     }
   }
-  return sum;
+  for (size_t i = times.segments.size() - kFinishOperators;
+       i < times.segments.size(); ++i) {
+    account.compute += times.segments[i].end - times.segments[i].start;
+  }
+}
+
+// The transfers of a class at either end, in the order of their starts.
+Intervals Transfers(const ClassTimes& mine, const ClassTimes& previous,
+                    const ClassTimes& next, AccountScratch& scratch) {
+  const size_t sent = mine.sent_forward_count + mine.sent_backward_count;
+  const size_t received =
+      previous.sent_forward_count + next.sent_backward_count;
+  Merge(mine.sent_forward.data(), mine.sent_backward.data(), sent,
+        scratch.sent);
+  Merge(previous.sent_forward.data(), next.sent_backward.data(), received,
+        scratch.received);
+  Merge(scratch.sent.data(), scratch.received.data(), sent + received,
+        scratch.transfers);
+  return absl::MakeConstSpan(scratch.transfers.data(), sent + received);
 }
 
 }  // namespace
@@ -166,12 +180,9 @@ ClassAccount AccountClass(const CostedGraph& costed, const Folds& folds,
   const ClassTimes& next = times.classes[NextClass(placement, rank_class)];
   const int32_t variant = VariantOf(costed, rank_class);
 
-  const Computed computed = Compute(folds, mine, variant);
   ClassAccount account;
-  account.compute = computed.compute;
-  account.recomputed = computed.recomputed;
-  account.exposed_tensor = computed.tensor_exposed;
-  account.overlapped = computed.beside_tensor;
+  AddComputation(costed.graph, folds, mine,
+                 placement.classes[rank_class].pipeline_rank, variant, account);
 
   Charger charger(costed, folds, mine, variant);
   const auto charge = [&](Interval interval, double& exposed) {
@@ -181,23 +192,29 @@ ClassAccount AccountClass(const CostedGraph& costed, const Folds& folds,
     charge(interval, account.exposed_tensor);
   }
 
-  Merge({Intervals(mine.sent_forward.data(), mine.sent_forward_count),
-         Intervals(mine.sent_backward.data(), mine.sent_backward_count),
-         Intervals(previous.sent_forward.data(), previous.sent_forward_count),
-         Intervals(next.sent_backward.data(), next.sent_backward_count)},
-        scratch.merged);
+  const Intervals transfers = Transfers(mine, previous, next, scratch);
+  Unite(transfers, scratch.covered);
   charger.Restart();
-  VisitUncovered(scratch.merged, mine.tensor, [&](Interval interval) {
+  VisitUncovered(scratch.covered, mine.tensor, [&](Interval interval) {
     charge(interval, account.exposed_pipeline);
   });
 
   if (!mine.data.empty()) {
-    Merge({Intervals(scratch.merged), Intervals(mine.tensor)}, scratch.covered);
-    Merge({Intervals(mine.data)}, scratch.covered_next);
+    if (!mine.tensor.empty()) {
+      scratch.covered.insert(scratch.covered.end(), mine.tensor.begin(),
+                             mine.tensor.end());
+      std::sort(scratch.covered.begin(), scratch.covered.end(),
+                [](const Interval& a, const Interval& b) {
+                  return a.start < b.start;
+                });
+      Unite(scratch.covered, scratch.sent);
+      scratch.covered.swap(scratch.sent);
+    }
+    Unite(mine.data, scratch.data);
     charger.Restart();
-    VisitUncovered(
-        scratch.covered_next, scratch.covered,
-        [&](Interval interval) { charge(interval, account.exposed_data); });
+    VisitUncovered(scratch.data, scratch.covered, [&](Interval interval) {
+      charge(interval, account.exposed_data);
+    });
   }
 
   account.bubble = mine.end - account.compute - account.exposed();

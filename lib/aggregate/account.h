@@ -31,9 +31,11 @@ struct ClassAccount {
 
 /// Scratch of `AccountClass`.
 struct AccountScratch {
-  std::vector<Interval> merged;
+  std::vector<Interval> sent;
+  std::vector<Interval> received;
+  std::vector<Interval> transfers;
   std::vector<Interval> covered;
-  std::vector<Interval> covered_next;
+  std::vector<Interval> data;
 };
 
 ClassAccount AccountClass(const CostedGraph& costed, const Folds& folds,

@@ -58,6 +58,8 @@ struct FoldedPass {
   /// peak.
   int32_t peak_block = 0;
   int64_t left_bytes = 0;
+
+  double lone() const { return compute - overlapped; }
 };
 
 /// Everything folded of a costed graph, for every distinct span of the tensor

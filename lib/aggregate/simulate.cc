@@ -1,6 +1,7 @@
 #include "lib/aggregate/simulate.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "fmt/format.h"
@@ -17,6 +18,7 @@ struct Runner {
         mine(times.classes[rank_class]),
         previous(times.classes[PreviousClass(graph.placement, rank_class)]),
         next(times.classes[NextClass(graph.placement, rank_class)]),
+        plans(times.plans.data() + rank_class * graph.chunks_per_rank * 2),
         rank(graph.placement.classes[rank_class].pipeline_rank),
         variant(VariantOf(costed, rank_class)),
         forward_s(CollectiveSeconds(costed, graph.transfer, rank_class)),
@@ -29,6 +31,7 @@ struct Runner {
   ClassTimes& mine;
   const ClassTimes& previous;
   const ClassTimes& next;
+  const PassPlan* const plans;
   const int64_t rank;
   const int32_t variant;
   const double forward_s;
@@ -57,43 +60,39 @@ struct Runner {
     double free = mine.compute_free;
     for (; at < passes.size(); ++at) {
       const Pass pass = passes[at];
-      const PlacedChunk& placed = chunk(pass.chunk);
       const bool forward = pass.direction == Direction::kForward;
+      const PassPlan& plan = plans[pass.chunk * 2 + (forward ? 0 : 1)];
       double start = free;
-      if (forward && !placed.is_first) {
-        if (mine.received_forward_count == previous.sent_forward_count) break;
-        start = std::max(
-            start, previous.sent_forward[mine.received_forward_count++].end);
-      } else if (!forward && !placed.is_last) {
-        if (mine.received_backward_count == next.sent_backward_count) break;
-        start = std::max(
-            start, next.sent_backward[mine.received_backward_count++].end);
+      if (plan.receives) {
+        size_t& received = forward ? mine.received_forward_count
+                                   : mine.received_backward_count;
+        const size_t arrived =
+            forward ? previous.sent_forward_count : next.sent_backward_count;
+        if (received == arrived) break;
+        const Interval& transfer = forward ? previous.sent_forward[received]
+                                           : next.sent_backward[received];
+        start = std::max(start, transfer.end);
+        ++received;
       }
       mine.pass_start[at] = start;
       if (forward && pass.micro_batch == 0 && graph.overlaps.param_gather) {
-        free = RunGathered(placed, pass.chunk, start);
+        free = RunGathered(chunk(pass.chunk), pass.chunk, start);
       } else {
-        free =
-            start + folds.pass(placed.kind, pass.direction, variant).duration;
+        free = start + plan.duration;
         mine.segments.push_back({start, free,
                                  forward ? Segment::What::kForwardPass
                                          : Segment::What::kBackwardPass,
-                                 placed.kind});
+                                 plan.kind});
       }
-      if (forward) {
-        if (!placed.is_last) {
-          free =
-              Send(free, forward_s, mine.sent_forward, mine.sent_forward_count);
-        }
-      } else {
-        if (pass.micro_batch == last_micro_batch ||
-            graph.reduces_every_backward) {
-          mine.reduced_pass_start.push_back(start);
-        }
-        if (!placed.is_first) {
-          free = Send(free, backward_s, mine.sent_backward,
-                      mine.sent_backward_count);
-        }
+      if (!forward && (pass.micro_batch == last_micro_batch ||
+                       graph.reduces_every_backward)) {
+        mine.reduced_passes.push_back(static_cast<int32_t>(at));
+      }
+      if (plan.sends) {
+        free = forward ? Send(free, forward_s, mine.sent_forward,
+                              mine.sent_forward_count)
+                       : Send(free, backward_s, mine.sent_backward,
+                              mine.sent_backward_count);
       }
     }
     mine.compute_free = free;
@@ -161,15 +160,15 @@ struct Runner {
   }
 };
 
-void Reset(const ExecutionGraph& graph, size_t passes, ClassTimes& times) {
+void Reset(size_t passes, ClassTimes& times) {
   times.pass_start.resize(passes);
-  times.sent_forward.resize(passes / 2);
-  times.sent_backward.resize(passes / 2);
+  times.sent_forward.resize(passes / 2 + 1);
+  times.sent_backward.resize(passes / 2 + 1);
   times.segments.clear();
   times.data.clear();
   times.tensor.clear();
-  times.reduced_pass_start.clear();
-  times.segments.reserve(passes + 2 + graph.buckets.size());
+  times.reduced_passes.clear();
+  times.segments.reserve(passes + kFinishOperators);
   times.end = times.compute_free = times.data_free = 0;
   times.passes_done = 0;
   times.sent_forward_count = times.sent_backward_count = 0;
@@ -190,6 +189,36 @@ void StartGathers(const CostedGraph& costed, int64_t rank_class,
           CollectiveSeconds(costed, graph.buckets[b].gather, rank_class);
       times.data.push_back({start, times.data_free});
     }
+  }
+}
+
+void PlanPasses(const CostedGraph& costed, const Folds& folds,
+                IterationTimes& times) {
+  const ExecutionGraph& graph = costed.graph;
+  times.plans.clear();
+  for (size_t c = 0; c < graph.placement.classes.size(); ++c) {
+    const auto rank_class = static_cast<int64_t>(c);
+    const int32_t variant = VariantOf(costed, rank_class);
+    const int64_t rank = graph.placement.classes[c].pipeline_rank;
+    for (int32_t i = 0; i < graph.chunks_per_rank; ++i) {
+      const PlacedChunk& chunk = graph.chunks[rank * graph.chunks_per_rank + i];
+      const auto duration = [&](Direction direction) {
+        return folds.pass(chunk.kind, direction, variant).duration;
+      };
+      times.plans.push_back({duration(Direction::kForward), chunk.kind,
+                             !chunk.is_first, !chunk.is_last});
+      times.plans.push_back({duration(Direction::kBackward), chunk.kind,
+                             !chunk.is_last, !chunk.is_first});
+    }
+  }
+}
+
+// Ends the lists of transfers.
+void EndTransfers(IterationTimes& times) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  for (ClassTimes& mine : times.classes) {
+    mine.sent_forward[mine.sent_forward_count] = {kNever, kNever};
+    mine.sent_backward[mine.sent_backward_count] = {kNever, kNever};
   }
 }
 
@@ -248,14 +277,15 @@ absl::Status Simulate(const CostedGraph& costed, const Folds& folds,
   const auto& classes = graph.placement.classes;
   times.classes.resize(classes.size());
   for (size_t c = 0; c < classes.size(); ++c) {
-    Reset(graph, Passes(graph, classes[c].pipeline_rank).size(),
-          times.classes[c]);
+    Reset(Passes(graph, classes[c].pipeline_rank).size(), times.classes[c]);
     if (graph.overlaps.param_gather) {
       StartGathers(costed, static_cast<int64_t>(c), times.classes[c]);
     }
   }
+  PlanPasses(costed, folds, times);
   absl::Status status = RunPasses(costed, folds, times);
   if (!status.ok()) return status;
+  EndTransfers(times);
   SimulateFinish(costed, folds, times);
   return absl::OkStatus();
 }

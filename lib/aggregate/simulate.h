@@ -40,14 +40,15 @@ struct ClassTimes {
   std::vector<double> pass_start;
   /// All that computes, in the order of time.
   std::vector<Segment> segments;
-  /// Transfers to the next and to the previous rank, in the order of time.
+  /// Transfers to the next and to the previous rank, in the order of time;
+  /// behind the last one that never starts.
   std::vector<Interval> sent_forward;
   std::vector<Interval> sent_backward;
   /// The data stream, and tensor collectives outside passes.
   std::vector<Interval> data;
   std::vector<Interval> tensor;
-  /// Starts of the passes whose buckets are reduced, in order.
-  std::vector<double> reduced_pass_start;
+  /// The passes whose buckets are reduced, in order.
+  std::vector<int32_t> reduced_passes;
   /// End of the last work of any stream.
   double end = 0;
 
@@ -61,10 +62,24 @@ struct ClassTimes {
   double data_free = 0;
 };
 
+/// Operators behind the last pass: gradient norm and optimizer. They are the
+/// last segments of every class.
+inline constexpr size_t kFinishOperators = 2;
+
+/// What the event loop has to know of the passes of one chunk in one direction.
+struct PassPlan {
+  double duration = 0;
+  int32_t kind = 0;
+  bool receives = false;
+  bool sends = false;
+};
+
 /// The whole iteration, one entry a rank class.
 struct IterationTimes {
   std::vector<ClassTimes> classes;
   double iteration_time = 0;
+  /// `(class * chunks a rank + chunk) * 2 + direction`.
+  std::vector<PassPlan> plans;
 };
 
 /// \{ The class that this one sends activations to, and the one it sends

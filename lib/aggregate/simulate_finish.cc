@@ -72,28 +72,20 @@ class Finish {
   }
 
   void ReduceGradients(int64_t rank) {
-    const auto last_micro_batch =
-        static_cast<int32_t>(graph_.program.micro_batches) - 1;
-    size_t reduced = 0;
-    for (const Pass& pass : Passes(graph_, rank)) {
-      if (pass.direction == Direction::kForward ||
-          (pass.micro_batch != last_micro_batch &&
-           !graph_.reduces_every_backward)) {
-        continue;
-      }
-      const PlacedChunk& chunk = ChunkOf(graph_, rank, pass);
+    const auto passes = Passes(graph_, rank);
+    for (const int32_t at : times_.classes[rank].reduced_passes) {
+      const PlacedChunk& chunk = ChunkOf(graph_, rank, passes[at]);
       for (int32_t b = chunk.begin_bucket; b < chunk.end_bucket; ++b) {
         const Bucket& bucket = graph_.buckets[b];
         Reduce(rank, bucket.reduce, [&](int64_t c) {
           const ClassTimes& mine = times_.classes[c];
           if (!graph_.overlaps.grad_reduce) return mine.compute_free;
-          return mine.reduced_pass_start[reduced] +
-                 ReadyAt(graph_.program, folds_, chunk.kind,
-                         VariantOf(costed_, c), bucket);
+          return mine.pass_start[at] + ReadyAt(graph_.program, folds_,
+                                               chunk.kind,
+                                               VariantOf(costed_, c), bucket);
         });
         Reduce(rank, bucket.reduce_replicas, [](int64_t) { return 0.0; });
       }
-      ++reduced;
     }
   }
 

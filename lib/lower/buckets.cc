@@ -15,7 +15,16 @@ void AddBucket(const BucketPlan& plan, int64_t parameters, int32_t block,
   bucket.parameters = parameters;
   bucket.block = block;
   bucket.step = step;
-  if (!plan.sharded) {
+  // Most buckets are as large as one of the last few.
+  const size_t recent = std::min<size_t>(graph.buckets.size(), 4);
+  const auto same =
+      std::find_if(graph.buckets.rbegin(), graph.buckets.rbegin() + recent,
+                   [&](const Bucket& b) { return b.parameters == parameters; });
+  if (same != graph.buckets.rbegin() + recent) {
+    bucket.reduce = same->reduce;
+    bucket.reduce_replicas = same->reduce_replicas;
+    bucket.gather = same->gather;
+  } else if (!plan.sharded) {
     bucket.reduce = AddCollective(
         {CollectiveKind::kAllReduce, Group::kData, gradients}, graph);
   } else {
