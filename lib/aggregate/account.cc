@@ -200,13 +200,15 @@ ClassAccount AccountClass(const CostedGraph& costed, const Folds& folds,
   });
 
   if (!mine.data.empty()) {
+    for (const Interval& interval : mine.tensor) {
+      const auto behind =
+          std::upper_bound(scratch.covered.begin(), scratch.covered.end(),
+                           interval, [](const Interval& a, const Interval& b) {
+                             return a.start < b.start;
+                           });
+      scratch.covered.insert(behind, interval);
+    }
     if (!mine.tensor.empty()) {
-      scratch.covered.insert(scratch.covered.end(), mine.tensor.begin(),
-                             mine.tensor.end());
-      std::sort(scratch.covered.begin(), scratch.covered.end(),
-                [](const Interval& a, const Interval& b) {
-                  return a.start < b.start;
-                });
       Unite(scratch.covered, scratch.sent);
       scratch.covered.swap(scratch.sent);
     }

@@ -1,14 +1,15 @@
 #include <string>
 #include <type_traits>
 
+#include "absl/strings/string_view.h"
 #include "lib/core/rules.h"
 
 namespace lmsimbench::legality {
 namespace {
 
 // Figures of which a model may have none at all.
-bool MayBeZero(const std::string& name) {
-  for (const char* zero :
+bool MayBeZero(absl::string_view name) {
+  for (const absl::string_view zero :
        {"sliding_window", "experts", "top_k", "shared_experts",
         "dense_first_layers", "q_lora_rank", "mtp_layers"}) {
     if (name == zero) return true;
