@@ -169,9 +169,6 @@ struct ExecutionGraph {
   /// For each pipeline rank: gradients of replicated parameters under sequence
   /// parallelism.
   std::vector<int32_t> replicated_gradients;
-  /// What is started within a block is joined in it, in every block, so passes
-  /// may be folded. Else only the operator level gives times.
-  bool closed = true;
 };
 
 /// The passes of a pipeline rank in the order in which they run.

@@ -14,8 +14,7 @@
 /// \file
 /// The operator-level executor: runs every operator, collective and transfer of
 /// an iteration one by one, as the head comment of execution_graph.h says. It
-/// is the reference of the folded simulation and the source of timelines, and
-/// it folds nothing, so it needs no closed graph.
+/// is the reference of the folded simulation and the source of timelines.
 ///
 /// Where that comment leaves a choice:
 /// - A pass takes its input by micro-batch and chunk, not by the place in the

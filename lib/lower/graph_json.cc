@@ -54,7 +54,6 @@ Json RankJson(const ExecutionGraph& graph, int64_t rank) {
 std::string ToJson(const ExecutionGraph& graph) {
   Json json;
   json["tasks"] = CountTasks(graph);
-  json["closed"] = graph.closed;
   json["overlaps"] = {{"grad_reduce", graph.overlaps.grad_reduce},
                       {"param_gather", graph.overlaps.param_gather},
                       {"p2p", graph.overlaps.p2p}};

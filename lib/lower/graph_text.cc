@@ -346,9 +346,8 @@ void AppendRank(const ExecutionGraph& graph, int64_t rank, std::string& text) {
 }  // namespace
 
 std::string ToText(const ExecutionGraph& graph) {
-  std::string text = fmt::format(
-      "{} tasks in an iteration; passes are {}\n", CountTasks(graph),
-      graph.closed ? "closed" : "not closed: only single operators give times");
+  std::string text =
+      fmt::format("{} tasks in an iteration\n", CountTasks(graph));
   const Overlaps& overlaps = graph.overlaps;
   text += fmt::format(
       "beside computation: gradient reduction {}, parameter gathers {}, sends "

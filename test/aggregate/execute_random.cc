@@ -22,7 +22,6 @@ class Drawer {
     micro_batches_ = Number(1, 4);
     costed_ = Pipelines(pp_, kinds_, chunks_, micro_batches_);
     ExecutionGraph& graph = costed_.graph;
-    graph.closed = false;
     graph.overlaps = {Toss(), Toss(), Toss()};
     graph.reduces_every_backward = Number(0, 3) == 0;
     DrawCosts();

@@ -167,7 +167,6 @@ TEST_CASE("a block starts when what the block before left open has ended") {
   // 7-8.
   CostedGraph costed =
       OneBlock({1}, {2}, {Compute(0), Communicate(0)}, {Compute(0)}, 2);
-  costed.graph.closed = false;
   const Execution execution = Run(costed);
   CHECK(execution.iteration_time_s == 8);
   CHECK(execution.classes[0].exposed_tensor_s == 4);
