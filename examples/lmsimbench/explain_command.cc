@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "lmsimbench/json.h"
+#include "lmsimbench/staged.h"
 #include "prediction_text.h"
 #include "question.h"
 #include "stages.h"
@@ -89,7 +90,6 @@ std::string QuestionJson(const Question& question) {
 int ShowStages(const Options& options, const Question& question,
                const lmsimbench::CostModel& model) {
   const bool all = options.stage.empty();
-  if (!options.json) fmt::print("{}", QuestionText(question));
   std::string json;
   if (all) json = "{\n\"question\": " + QuestionJson(question);
   Stages stages;
@@ -121,8 +121,16 @@ int Explain(const Program& program, const Options& options) {
   Question question;
   const int asked = AskQuestion(*bundle, options.question, question);
   if (asked != kAnswered) return asked;
-  const auto model = StagedCostModel(*bundle);
+  const auto model = lmsimbench::MakeStagedCostModel(*bundle);
   if (!model.ok()) return Fail(model.status());
+  const std::vector<std::string> choices = lmsimbench::ChooseWhatIsOpen(
+      question.system, question.workload, question.config);
+  if (!options.json) {
+    fmt::print("{}", QuestionText(question));
+    for (const std::string& choice : choices) {
+      fmt::print("chosen: {}\n", choice);
+    }
+  }
   return ShowStages(options, question, **model);
 }
 

@@ -8,6 +8,7 @@
 #include "lmsimbench/json.h"
 #include "lmsimbench/report.h"
 #include "lmsimbench/simulators.h"
+#include "lmsimbench/staged.h"
 #include "prediction_text.h"
 #include "question.h"
 #include "stages.h"
@@ -37,10 +38,12 @@ std::vector<std::string> SimulatorNames(const Options& options) {
   return names;
 }
 
-absl::Status WriteTrace(const Bundle& bundle, const Question& question,
+absl::Status WriteTrace(const Bundle& bundle, Question question,
                         const std::string& file) {
-  const auto model = StagedCostModel(bundle);
+  const auto model = lmsimbench::MakeStagedCostModel(bundle);
   if (!model.ok()) return model.status();
+  lmsimbench::ChooseWhatIsOpen(question.system, question.workload,
+                               question.config);
   const auto trace = TraceOf(question, **model);
   if (!trace.ok()) return trace.status();
   return lmsimbench::WriteReport(file, *trace);

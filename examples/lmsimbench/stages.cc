@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <utility>
-
-#include "lmsimbench/cost_models.h"
 #include "lmsimbench/pipeline.h"
 #include "lmsimbench/staged.h"
 #include "lmsimbench/timeline.h"
@@ -40,13 +37,6 @@ absl::Status Run(StageName stage, const Question& question,
 }
 
 }  // namespace
-
-absl::StatusOr<std::unique_ptr<lmsimbench::CostModel>> StagedCostModel(
-    const lmsimbench::Bundle& bundle) {
-  auto model = lmsimbench::MakeDefaultCostModel(bundle);
-  if (!model.ok()) return model.status();
-  return lmsimbench::MakeDispatchModel(*std::move(model));
-}
 
 absl::Status RunStage(StageName stage, const Question& question,
                       const lmsimbench::CostModel& model, Stages& stages) {

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "lmsimbench/bundle.h"
 #include "lmsimbench/cost_model.h"
 #include "lmsimbench/costed_graph.h"
 #include "lmsimbench/execution_graph.h"
@@ -29,14 +27,8 @@ struct Stages {
   lmsimbench::Prediction prediction;
 };
 
-/// The cost model of the simulator `staged`, without the bandwidth that it
-/// takes for levels of the network that state none.
-absl::StatusOr<std::unique_ptr<lmsimbench::CostModel>> StagedCostModel(
-    const lmsimbench::Bundle& bundle);
-
-/// Runs one stage on the outputs of those before it. What the simulator
-/// `staged` decides for a question that leaves it open (who holds layers that
-/// do not divide) is refused here. An error begins with the name of the stage.
+/// Runs one stage on the outputs of those before it, as the simulator `staged`
+/// does. An error begins with the name of the stage.
 absl::Status RunStage(StageName stage, const Question& question,
                       const lmsimbench::CostModel& model, Stages& stages);
 

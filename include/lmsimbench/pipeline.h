@@ -22,7 +22,9 @@
 /// what the output has allocated. After an error an output holds nothing of
 /// use. What a stage does not model it refuses by name (UNIMPLEMENTED); a
 /// figure that it needs and that is not stated is FAILED_PRECONDITION; an
-/// illegal configuration is INVALID_ARGUMENT with the broken rules.
+/// illegal configuration is INVALID_ARGUMENT with the broken rules; sizes
+/// beyond what whole numbers hold, or more passes than memory, are
+/// OUT_OF_RANGE.
 
 namespace lmsimbench {
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "lmsimbench/bundle.h"
@@ -31,9 +32,21 @@ std::unique_ptr<Simulator> MakeStaged(std::string name,
                                       std::shared_ptr<const CostModel> model,
                                       const StagedOptions& options = {});
 
-/// `staged`: with the best evidence of the bundle (`MakeDefaultCostModel`) and
-/// the dispatch of a framework (`MakeDispatchModel`), not calibrated on whole
-/// iterations.
+/// The cost model of `staged`: the best evidence of the bundle
+/// (`MakeDefaultCostModel`), the dispatch of a framework (`MakeDispatchModel`),
+/// and a bandwidth for levels of the network that state none.
+absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedCostModel(
+    const Bundle& bundle);
+
+/// Makes the choices that a question leaves open and the stages do not make, as
+/// `staged` does, and says in words which: who takes the layers that do not
+/// divide, fp16 where a device has no bf16, the bandwidth that
+/// `MakeStagedCostModel` takes.
+std::vector<std::string> ChooseWhatIsOpen(const System& system,
+                                          Workload& workload,
+                                          ParallelConfig& config);
+
+/// `staged`: with `MakeStagedCostModel`, not calibrated on whole iterations.
 absl::StatusOr<std::unique_ptr<Simulator>> MakeStaged(const Bundle& bundle);
 
 }  // namespace lmsimbench

@@ -101,12 +101,12 @@ Elementwise AddBoth(const Sizes& sizes, OperatorKind kind, int64_t rows,
 
 // Keys that the queries of one sequence meet, summed over the queries. A causal
 // query at position i has met i keys, half of the sequence on average; within a
-// window of w tokens w, but for the first w queries.
+// window of w tokens w, but for the first w queries. Without the mask it meets
+// as many on the other side.
 double Pairs(const Sizes& sizes, int64_t window) {
   const auto seq_len = static_cast<double>(sizes.seq_len);
   const double w = window > 0 ? static_cast<double>(window) : seq_len;
-  if (!sizes.causal) return seq_len * w;
-  return seq_len * w - w * w / 2;
+  return (sizes.causal ? 1 : 2) * (seq_len * w - w * w / 2);
 }
 
 void AddFusedCore(const Sizes& sizes, int64_t window, AttentionCore& core,

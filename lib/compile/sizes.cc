@@ -101,6 +101,44 @@ absl::Status CheckStated(const Workload& workload,
   return absl::OkStatus();
 }
 
+// Parameters and bytes are whole numbers that sums must hold exactly: no tensor
+// of a layer, nor the weights of all layers, may come near 2^53.
+absl::Status CheckRange(const Workload& workload, const ParallelConfig& config,
+                        bool flash) {
+  const ModelSpec& model = workload.model;
+  constexpr int64_t kLargest = int64_t{1} << 53;
+  // More bytes an element, and more tensors of one shape, than there are.
+  constexpr int64_t kMargin = 256;
+  const int64_t heads_width = SaturatingProduct(model.heads, HeadDim(model));
+  const int64_t width =
+      std::max({model.hidden, heads_width, model.ffn, model.vocab});
+  // Scores are stored where attention is not fused.
+  const int64_t scores =
+      flash ? 0 : SaturatingProduct(model.heads, workload.seq_len);
+  const int64_t tokens =
+      SaturatingProduct(workload.seq_len, config.micro_batch);
+  const struct {
+    const char* name;
+    int64_t product;
+  } products[] = {
+      {"activations of a layer", SaturatingProduct(tokens, std::max(width, scores), kMargin)},
+      {"parameters",
+       SaturatingProduct(model.hidden, width, model.layers, kMargin)},
+      {"the position table",
+       SaturatingProduct(model.hidden,
+                         std::max<int64_t>(1, model.max_positions), kMargin)},
+  };
+  for (const auto& [name, product] : products) {
+    if (product <= kLargest) continue;
+    return absl::OutOfRangeError(fmt::format(
+        "{}: hidden {}, ffn {}, heads {}, vocab {}, layers {}, {} tokens of a "
+        "micro-batch make numbers that reach 2^53",
+        name, model.hidden, model.ffn, model.heads, model.vocab, model.layers,
+        tokens));
+  }
+  return absl::OkStatus();
+}
+
 void ChoosePrecision(const Workload& workload, Sizes& sizes) {
   switch (workload.precision) {
     case Precision::kFp32:
@@ -308,6 +346,8 @@ absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
   }
 
   ChooseAttention(workload, sizes);
+  status = CheckRange(workload, config, sizes.flash);
+  if (!status.ok()) return status;
   sizes.causal = workload.causal != YesNo::kNo;
   sizes.qk_norm = IsYes(model.qk_norm);
   sizes.qkv_bias = IsYes(model.qkv_bias);

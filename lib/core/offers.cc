@@ -72,6 +72,9 @@ Numbers NumberCandidates(const Subject& s, const std::string& field) {
     }
   } else if (field == "micro_batch") {
     AddDivisors(LocalBatch(s), numbers);
+  } else if (field == "micro_batch_group") {
+    numbers.push_back(c.pp);
+    AddDivisors(MicroBatches(s.workload, c), numbers);
   } else if (field == "grad_accumulation") {
     const int64_t local = LocalBatch(s);
     AddDivisors(local, numbers);

@@ -149,9 +149,6 @@ TEST_CASE("operators have the operations that are counted for their tokens") {
       workload.model.sliding_window = 0;
       workload.causal = YesNo::kNo;
     }
-    // Without a mask, a window ends on both sides of a token in one convention
-    // and on one side in the other.
-    if (!IsYes(workload.causal)) workload.model.sliding_window = 0;
     const int64_t micro_batches = MicroBatches(workload, config);
     if (micro_batches < 1) continue;
     if (!IsLegal(workload, config, kNoCount)) continue;

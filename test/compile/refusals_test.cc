@@ -105,6 +105,21 @@ TEST_CASE("a figure that is needed and not stated is named") {
   check(q, "loss_chunk");
 }
 
+TEST_CASE("sizes that whole numbers do not hold are out of range") {
+  // hidden * ffn alone is 2^62.
+  Question q = Dense();
+  q.workload.model.hidden = q.workload.model.ffn = 2147483647;
+  q.workload.model.head_dim = 128;
+  const absl::Status status = Compile(q.workload, q.config).status();
+  CHECK(status.code() == absl::StatusCode::kOutOfRange);
+  CHECK_THAT(std::string(status.message()), Contains("2147483647"));
+  // A million tokens are in range where attention is fused.
+  q = Dense();
+  q.workload.seq_len = 1 << 20;
+  q.workload.attention_impl = AttentionImpl::kFlash;
+  CHECK(Compile(q.workload, q.config).status() == absl::OkStatus());
+}
+
 TEST_CASE("an illegal configuration is refused with the rule") {
   Question q = Dense();
   q.config.tp = 5;

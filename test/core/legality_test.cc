@@ -474,6 +474,13 @@ const std::vector<RuleCase>& RuleCases() {
          q.config.vpp = 2;
          q.config.micro_batch = 16;
        }},
+      {"micro-batch group fills the pipeline",
+       [](Q& q) {
+         // 16 micro-batches in groups of 5 leave 1 for 2 stages.
+         q.config.vpp = 2;
+         q.config.micro_batch = 1;
+         q.config.micro_batch_group = 5;
+       }},
       {"dualpipe has an even number of stages",
        [](Q& q) {
          q.workload.model.layers = 30;

@@ -116,15 +116,39 @@ std::unique_ptr<Simulator> MakeStaged(std::string name,
   return std::make_unique<Staged>(std::move(name), std::move(model), options);
 }
 
-absl::StatusOr<std::unique_ptr<Simulator>> MakeStaged(const Bundle& bundle) {
+absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedCostModel(
+    const Bundle& bundle) {
   CollectiveParameters collectives;
   collectives.unstated_bandwidth = kUnstatedBandwidth;
   absl::StatusOr<std::unique_ptr<CostModel>> model =
       MakeDefaultCostModel(bundle, RooflineParameters(), collectives);
   if (!model.ok()) return model.status();
+  return MakeDispatchModel(std::move(*model));
+}
+
+std::vector<std::string> ChooseWhatIsOpen(const System& system,
+                                          Workload& workload,
+                                          ParallelConfig& config) {
+  std::vector<std::string> choices;
+  if (NeedsPlacement(workload.model, config)) {
+    config.placement = StagePlacement::kBalanced;
+    choices.emplace_back(kBalancedStages);
+  }
+  if (NeedsFp16(workload, system)) {
+    workload.precision = Precision::kFp16;
+    choices.emplace_back(kFp16);
+  }
+  if (HasUnstatedBandwidth(system)) choices.emplace_back(kBandwidth);
+  return choices;
+}
+
+absl::StatusOr<std::unique_ptr<Simulator>> MakeStaged(const Bundle& bundle) {
+  absl::StatusOr<std::unique_ptr<CostModel>> model =
+      MakeStagedCostModel(bundle);
+  if (!model.ok()) return model.status();
   StagedOptions options;
   options.names_unstated_bandwidth = true;
-  return MakeStaged("staged", MakeDispatchModel(std::move(*model)), options);
+  return MakeStaged("staged", std::move(*model), options);
 }
 
 }  // namespace lmsimbench
