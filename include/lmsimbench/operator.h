@@ -152,14 +152,15 @@ enum class Group : uint8_t {
   kPipeline,   ///< this rank and its neighbour in the pipeline
   kEmbedding,  ///< first and last stage, where they share the embedding
   kModel,      ///< all ranks of one model replica: tensor times pipeline
+  kWorld,      ///< all ranks
 };
 template <>
 struct EnumNames<Group> {
   static constexpr const char* kNames[] = {"not stated", "tensor",  "data",
                                            "shard",      "replica", "pipeline",
-                                           "embedding",  "model"};
+                                           "embedding",  "model",   "world"};
 };
-inline constexpr int kGroups = 8;
+inline constexpr int kGroups = 9;
 
 /// One communication, by logical group: which devices those are is a matter of
 /// the placement.

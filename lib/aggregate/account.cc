@@ -29,16 +29,27 @@ void Merge(const Interval* a, const Interval* b, size_t count,
   *out = {kNever, kNever};
 }
 
-// Intervals in the order of their starts as their union.
-void Unite(Intervals intervals, std::vector<Interval>& united) {
-  united.clear();
-  for (const Interval& interval : intervals) {
-    if (!united.empty() && interval.start <= united.back().end) {
-      united.back().end = std::max(united.back().end, interval.end);
+// Calls `visit` with the intervals of the union of intervals that stand in the
+// order of their starts.
+template <typename Visit>
+void VisitUnion(Intervals intervals, Visit&& visit) {
+  if (intervals.empty()) return;
+  Interval united = intervals.front();
+  for (const Interval& interval : intervals.subspan(1)) {
+    if (interval.start <= united.end) {
+      united.end = std::max(united.end, interval.end);
     } else {
-      united.push_back(interval);
+      visit(united);
+      united = interval;
     }
   }
+  visit(united);
+}
+
+void Unite(Intervals intervals, std::vector<Interval>& united) {
+  united.clear();
+  VisitUnion(intervals,
+             [&](const Interval& interval) { united.push_back(interval); });
 }
 
 // Charges communication, interval by interval in the order of time, to exposed
@@ -192,12 +203,16 @@ ClassAccount AccountClass(const CostedGraph& costed, const Folds& folds,
     charge(interval, account.exposed_tensor);
   }
 
-  const Intervals transfers = Transfers(mine, previous, next, scratch);
-  Unite(transfers, scratch.covered);
+  scratch.covered.clear();
   charger.Restart();
-  VisitUncovered(scratch.covered, mine.tensor, [&](Interval interval) {
-    charge(interval, account.exposed_pipeline);
-  });
+  VisitUnion(Transfers(mine, previous, next, scratch),
+             [&](const Interval& interval) {
+               scratch.covered.push_back(interval);
+               VisitUncovered(absl::MakeConstSpan(&interval, 1), mine.tensor,
+                              [&](Interval uncovered) {
+                                charge(uncovered, account.exposed_pipeline);
+                              });
+             });
 
   if (!mine.data.empty()) {
     for (const Interval& interval : mine.tensor) {

@@ -238,23 +238,22 @@ double LoneWithin(const Folds& folds, const FoldedBlock& block,
 
 double LoneWithin(const Program& program, const Folds& folds, int32_t chunk,
                   Direction direction, int32_t variant, double seconds) {
+  const Chunk& blocks = program.chunks[chunk];
+  const bool forward = direction == Direction::kForward;
   double lone = 0;
-  bool found = false;
-  VisitRuns(
-      program, program.chunks[chunk], direction, [&](const BlockRun& run) {
-        if (found) return;
-        const FoldedBlock& block = folds.block(run.block, direction, variant);
-        const double duration = run.count * block.duration;
-        if (seconds >= duration) {
-          lone += run.count * block.lone();
-          seconds -= duration;
-          return;
-        }
-        const int32_t whole = WholeBlocks(seconds, block, run.count);
-        lone += whole * block.lone();
-        lone += LoneWithin(folds, block, seconds - whole * block.duration);
-        found = true;
-      });
+  for (int32_t i = 0; i < blocks.end_run - blocks.begin_run; ++i) {
+    const BlockRun& run =
+        program.runs[forward ? blocks.begin_run + i : blocks.end_run - 1 - i];
+    const FoldedBlock& block = folds.block(run.block, direction, variant);
+    const double duration = run.count * block.duration;
+    if (seconds < duration) {
+      const int32_t whole = WholeBlocks(seconds, block, run.count);
+      return lone + whole * block.lone() +
+             LoneWithin(folds, block, seconds - whole * block.duration);
+    }
+    lone += run.count * block.lone();
+    seconds -= duration;
+  }
   return lone;
 }
 

@@ -145,13 +145,16 @@ void AddFinish(const ParallelConfig& config, ExecutionGraph& graph) {
       {CollectiveKind::kAllReduce, Group::kEmbedding,
        program.shared_embedding_parameters * gradient_bytes},
       graph);
-  // Every rank adds the square of its own part: one number.
+  // Every rank adds the square of its own part, one number: a part of the
+  // model, and where the gradients are scattered a part of that.
   constexpr int64_t kNormBytes = 4;
-  const bool parts = config.tp * config.pp > 1;
+  const bool scattered = ShardsOptimizer(config.zero) && config.dp > 1;
   graph.gradient_norm =
-      parts
+      scattered || config.tp * config.pp > 1
           ? lower::AddCollective(
-                {CollectiveKind::kAllReduce, Group::kModel, kNormBytes}, graph)
+                {CollectiveKind::kAllReduce,
+                 scattered ? Group::kWorld : Group::kModel, kNormBytes},
+                graph)
           : -1;
 }
 

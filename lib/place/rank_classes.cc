@@ -40,6 +40,9 @@ PlacedGroups PlaceGroups(const Placement& p) {
   const GroupShape model =
       MakeGroupShape(p, p.tp, p.tp_stride, p.pp, p.pp_stride,
                      std::max(tensor_block, pipeline_block));
+  // There is one, wherever its nodes begin.
+  GroupShape world;
+  world.count = Ranks(p);
   const int64_t first_to_last = p.pp_stride * (p.pp - 1);
   return {{
       {Group::kTensor, row(p.tp, p.tp_stride, tensor_block), 1, p.pp_stride,
@@ -55,6 +58,7 @@ PlacedGroups PlaceGroups(const Placement& p) {
       {Group::kEmbedding, row(ends, first_to_last, pipeline_block), p.tp, 0,
        p.dp, p.dp_stride},
       {Group::kModel, model, 1, 0, p.dp, p.dp_stride},
+      {Group::kWorld, world, 1, 0, 1, 0},
   }};
 }
 

@@ -80,6 +80,9 @@ std::vector<int64_t> GroupMembers(const Placement& placement, Group group,
         AppendRow(RankOf(p, first), p.tp, p.tp_stride, members);
       }
       break;
+    case Group::kWorld:
+      AppendRow(0, Ranks(p), 1, members);
+      break;
   }
   return members;
 }

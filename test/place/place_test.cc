@@ -213,6 +213,7 @@ TEST_CASE("16384 ranks in nodes of 8 have one class a stage") {
   CHECK(Is(SpanOf(placement, Group::kTensor, 0), 8, 1, 8, 0));
   CHECK(Is(SpanOf(placement, Group::kData, 0), 128, 128, 1, 1));
   CHECK(Is(SpanOf(placement, Group::kModel, 0), 128, 16, 8, 1));
+  CHECK(SpanOf(placement, Group::kWorld, 0).members == Ranks(placement));
 }
 
 TEST_CASE("tensor groups of 6 lie in one node of 8 or in two") {

@@ -164,6 +164,7 @@ class Enumeration {
 
   // What all members of a group have in common.
   Key GroupKey(Group group, Coordinates c) const {
+    if (group == Group::kWorld) return KeyOf(Coordinates());
     if (group == Group::kTensor || group == Group::kModel) c.tp = 0;
     if (group == Group::kModel) c.pp = 0;
     if (group == Group::kData) c.dp = 0;

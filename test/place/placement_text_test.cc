@@ -29,25 +29,27 @@ TEST_CASE("the text of a placement shows rank order, groups and classes") {
   // ranks at distance 6, in two nodes for some tensor rank of each class.
   // Stages are 12 apart. A model group (0 to 5 and 12 to 17, or 6 to 11 and 18
   // to 23) has 6 ranks in one node, 4 and 2 in others.
+  // All 24 ranks fill three nodes.
   CHECK(ToText(SixesOnEights()) == R"(24 ranks on two levels
 rank order tp 6 (stride 1), cp 1 (stride 6), dp 2 (stride 6), pp 2 (stride 12)
 
 group      span  members    nodes  per node      ranks  joined by
-tensor        2        6        1         6         12  node
-tensor        4        6        2         4         12  cluster
+tensor        3        6        1         6         12  node
+tensor        5        6        2         4         12  cluster
 data          1        2        2         1         24  cluster
 shard         1        2        2         1         24  cluster
 replica       0        1        1         1         24  -
 pipeline      1        2        2         1         24  cluster
 embedding     1        2        2         1         24  cluster
-model         3       12        3         6         24  cluster
+model         4       12        3         6         24  cluster
+world         2       24        3         8         24  cluster
 
 4 rank classes, by the numbers of their spans
-kind      stages      ranks  tensor  data  shard  replica  pipeline  embedding  model
-0              0          6       2     1      1        0         1          1      3
-0              1          6       4     1      1        0         1          1      3
-1              0          6       4     1      1        0         1          1      3
-1              1          6       2     1      1        0         1          1      3
+kind      stages      ranks  tensor  data  shard  replica  pipeline  embedding  model  world
+0              0          6       3     1      1        0         1          1      4      2
+0              1          6       5     1      1        0         1          1      4      2
+1              0          6       5     1      1        0         1          1      4      2
+1              1          6       3     1      1        0         1          1      4      2
 )");
 }
 
