@@ -4,10 +4,11 @@
 //   M: 512 devices (tp 8, pp 8, dp 8), 96 layers, 64 micro-batches
 //   L: 16,384 devices (tp 8, pp 16, vpp 8, dp 128), 128 layers, 512
 //   micro-batches
-// "lower_aggregate" is lower and aggregate with all outputs, "execute" the
-// operator-level executor on the same costed graphs; their ratio in one run is
-// what counts. "stages" are all five, "simulator" is `staged` behind its
-// interface. Counters: allocations an iteration, tasks a second, bytes a pass.
+// LowerAggregate is lower and aggregate with all outputs, ExecuteOperators the
+// operator-level executor on the same costed graphs, which lie in memory one
+// behind the other; their ratio in one run is what counts. AllStages are all
+// five, StagedSimulator is `staged` behind its interface. Counters: allocations
+// an iteration, tasks a second.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
