@@ -144,12 +144,12 @@ std::unique_ptr<CostModel> MakeCompositeModel(
 /// shorter wait for the next one to be started.
 struct DispatchParameters {
   /// Seconds between the starts of two operators. The default is what operators
-  /// take at least where they were measured inside a training framework:
-  /// forward operators of the `fit` rows of sources aceso_v100_ops and
-  /// sailor_aceso_ops (Megatron-LM on V100, A100 and GH200) have shortest times
-  /// of 42 to 119 us, each platform and operator for itself, 66 us in the
-  /// middle; operators that are made of several of ours are left out.
-  double operator_s = 66e-6;
+  /// take at least where they were measured inside a training framework: of the
+  /// `fit` rows of sources aceso_v100_ops and sailor_aceso_ops (Megatron-LM on
+  /// V100, A100 and GH200) the shortest forward time of layernorm,
+  /// layernorm_final, bias_dropout_add, gelu and linear_fwd, each platform for
+  /// itself: 20 times from 42 to 190 us, their median.
+  double operator_s = 70e-6;
 };
 
 /// The costs of `device`, operators at least as long as their dispatch; the
