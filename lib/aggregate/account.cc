@@ -3,93 +3,97 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-
-#include "absl/types/span.h"
+#include <utility>
 
 namespace lmsimbench::aggregate {
 namespace {
 
-using Intervals = absl::Span<const Interval>;
-
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Two lists, each in the order of its starts and behind its last interval one
-// that never starts, as one such list. Which list is next is not predictable,
-// so nothing branches on it.
-void Merge(const Interval* a, const Interval* b, size_t count,
-           std::vector<Interval>& merged) {
-  merged.resize(count + 1);
-  Interval* out = merged.data();
-  for (size_t i = 0; i < count; ++i) {
-    const bool from_b = b->start < a->start;
-    *out++ = from_b ? *b : *a;
-    b += from_b;
-    a += !from_b;
-  }
-  *out = {kNever, kNever};
-}
+// Lists of intervals, each in the order of time and behind its last interval
+// one that never starts, read as one in the order of starts. Which list is next
+// is not predictable, so nothing branches on it.
+template <size_t kLists>
+class Merged {
+ public:
+  explicit Merged(std::array<const Interval*, kLists> lists) : next_(lists) {}
 
-// Calls `visit` with the intervals of the union of intervals that stand in the
-// order of their starts.
-template <typename Visit>
-void VisitUnion(Intervals intervals, Visit&& visit) {
-  if (intervals.empty()) return;
-  Interval united = intervals.front();
-  for (const Interval& interval : intervals.subspan(1)) {
-    if (interval.start <= united.end) {
-      united.end = std::max(united.end, interval.end);
-    } else {
-      visit(united);
-      united = interval;
+  // The next interval; at the end one that never starts.
+  Interval Take() {
+    size_t first = 0;
+    for (size_t i = 1; i < kLists; ++i) {
+      first = next_[i]->start < next_[first]->start ? i : first;
     }
+    const Interval taken = *next_[first];
+    next_[first] += taken.start < kNever;
+    return taken;
   }
-  visit(united);
-}
 
-void Unite(Intervals intervals, std::vector<Interval>& united) {
-  united.clear();
-  VisitUnion(intervals,
-             [&](const Interval& interval) { united.push_back(interval); });
+ private:
+  std::array<const Interval*, kLists> next_;
+};
+
+// Calls `visit` with the intervals of the union of what `take` gives.
+template <typename Take, typename Visit>
+void VisitUnion(Take&& take, Visit&& visit) {
+  Interval united = take();
+  while (united.start < kNever) {
+    Interval next = take();
+    for (; next.start <= united.end && next.start < kNever; next = take()) {
+      united.end = std::max(united.end, next.end);
+    }
+    visit(united);
+    united = next;
+  }
 }
 
 // Charges communication, interval by interval in the order of time, to exposed
-// or overlapped time.
+// or overlapped time. Transfers that the compute stream waits for are left out.
 class Charger {
  public:
   Charger(const CostedGraph& costed, const Folds& folds,
           const ClassTimes& times, int32_t variant)
       : program_(costed.graph.program),
         folds_(folds),
-        segments_(times.segments),
+        next_(times.computing().begin()),
+        end_(times.computing().end()),
         variant_(variant) {}
-
-  void Restart() { at_ = 0; }
 
   void Charge(Interval interval, double& exposed, double& overlapped) {
     double from = interval.start;
-    while (at_ < segments_.size() && segments_[at_].end <= from) ++at_;
-    for (size_t i = at_; from < interval.end; ++i) {
-      if (i == segments_.size() || segments_[i].start >= interval.end) {
+    while (next_ != end_ && next_->busy_end <= from) ++next_;
+    for (const Segment* at = next_; from < interval.end; ++at) {
+      if (at == end_ || at->start >= interval.end) {
         exposed += interval.end - from;
         return;
       }
-      const Segment& segment = segments_[i];
-      if (segment.start > from) {
-        exposed += segment.start - from;
-        from = segment.start;
+      if (at->start > from) {
+        exposed += at->start - from;
+        from = at->start;
       }
-      const double until = std::min(segment.end, interval.end);
-      if (until <= from) continue;
-      overlapped += Lone(segment, until - segment.start) -
-                    Lone(segment, from - segment.start);
-      from = until;
+      const double until = std::min(at->end, interval.end);
+      if (until > from) {
+        overlapped += Lone(*at, until - at->start, known_until_) -
+                      Lone(*at, from - at->start, known_from_);
+      }
+      from = std::max(from, at->busy_end);
     }
   }
 
  private:
+  // What was found last, by direction. Transfers that start or end with a pass
+  // elsewhere all reach as far into a pass here.
+  struct Known {
+    int32_t index = -1;
+    double seconds = 0;
+    double lone = 0;
+  };
+  using KnownByDirection = std::array<Known, 2>;
+
   // Computation beside which no tensor collective runs, in the first `seconds`
   // of a segment.
-  double Lone(const Segment& segment, double seconds) {
+  double Lone(const Segment& segment, double seconds,
+              KnownByDirection& known_by_direction) const {
     if (seconds <= 0) return 0;
     if (segment.what == Segment::What::kOperator) return seconds;
     if (segment.what == Segment::What::kForwardBlock) {
@@ -100,8 +104,7 @@ class Charger {
     const auto direction = segment.what == Segment::What::kForwardPass
                                ? Direction::kForward
                                : Direction::kBackward;
-    // Transfers that start with a pass all reach as far into it.
-    Known& known = known_[static_cast<size_t>(direction)];
+    Known& known = known_by_direction[static_cast<size_t>(direction)];
     if (known.index != segment.index || known.seconds != seconds) {
       known = {segment.index, seconds,
                LoneWithin(program_, folds_, segment.index, direction, variant_,
@@ -110,35 +113,25 @@ class Charger {
     return known.lone;
   }
 
-  struct Known {
-    int32_t index = -1;
-    double seconds = 0;
-    double lone = 0;
-  };
-
   const Program& program_;
   const Folds& folds_;
-  const std::vector<Segment>& segments_;
+  const Segment* next_;
+  const Segment* const end_;
   const int32_t variant_;
-  size_t at_ = 0;
-  std::array<Known, 2> known_;
+  KnownByDirection known_from_;
+  KnownByDirection known_until_;
 };
 
-// Calls `visit` with the parts of `intervals` that `covered` does not cover.
-// Both in the order of time and without overlaps.
-template <typename Visit>
-void VisitUncovered(Intervals intervals, Intervals covered, Visit&& visit) {
-  size_t c = 0;
-  for (const Interval& interval : intervals) {
-    double from = interval.start;
-    while (c < covered.size() && covered[c].end <= from) ++c;
-    for (size_t i = c; i < covered.size() && covered[i].start < interval.end;
-         ++i) {
-      if (covered[i].start > from) visit(Interval{from, covered[i].start});
-      from = std::max(from, covered[i].end);
-    }
-    if (from < interval.end) visit(Interval{from, interval.end});
+// Calls `visit` with the parts of an interval that the union of what `take`
+// gives does not cover.
+template <typename Take, typename Visit>
+void VisitUncovered(Interval interval, Take&& take, Visit&& visit) {
+  double from = interval.start;
+  for (Interval cover = take(); cover.start < interval.end; cover = take()) {
+    if (cover.start > from) visit(Interval{from, cover.start});
+    from = std::max(from, cover.end);
   }
+  if (from < interval.end) visit(Interval{from, interval.end});
 }
 
 // Adds all passes of a class and its two operators; nothing is communicated but
@@ -158,85 +151,131 @@ void AddComputation(const ExecutionGraph& graph, const Folds& folds,
       account.exposed_tensor += micro_batches * (pass.duration - pass.compute);
     }
   }
-  for (size_t i = times.segments.size() - kFinishOperators;
-       i < times.segments.size(); ++i) {
-    account.compute += times.segments[i].end - times.segments[i].start;
+  for (const Segment& segment :
+       times.computing().subspan(times.segment_count - kFinishOperators)) {
+    account.compute += segment.end - segment.start;
   }
 }
 
-// The transfers of a class at either end, in the order of their starts.
-Intervals Transfers(const ClassTimes& mine, const ClassTimes& previous,
-                    const ClassTimes& next, AccountScratch& scratch) {
-  const size_t sent = mine.sent_forward_count + mine.sent_backward_count;
-  const size_t received =
-      previous.sent_forward_count + next.sent_backward_count;
-  Merge(mine.sent_forward.data(), mine.sent_backward.data(), sent,
-        scratch.sent);
-  Merge(previous.sent_forward.data(), next.sent_backward.data(), received,
-        scratch.received);
-  Merge(scratch.sent.data(), scratch.received.data(), sent + received,
-        scratch.transfers);
-  return absl::MakeConstSpan(scratch.transfers.data(), sent + received);
+// The first of `count` intervals in the order of time that ends behind `time`.
+const Interval* EndingBehind(const Interval* begin, size_t count, double time) {
+  return std::upper_bound(
+      begin, begin + count, time,
+      [](double value, const Interval& i) { return value < i.end; });
 }
+
+// One rank class, its streams and its neighbours.
+class Account {
+ public:
+  Account(const CostedGraph& costed, const Folds& folds,
+          const IterationTimes& times, int64_t rank_class)
+      : costed_(costed),
+        folds_(folds),
+        mine_(times.classes[rank_class]),
+        previous_(
+            times.classes[PreviousClass(costed.graph.placement, rank_class)]),
+        next_(times.classes[NextClass(costed.graph.placement, rank_class)]),
+        variant_(VariantOf(costed, rank_class)),
+        tensor_{mine_.tensor, {kNever, kNever}} {}
+
+  ClassAccount Run(int64_t rank, double iteration_time) {
+    AddComputation(costed_.graph, folds_, mine_, rank, variant_, account_);
+    ChargeTensor();
+    if (costed_.graph.overlaps.p2p) {
+      ChargeTransfers();
+    } else {
+      ChargeBlockingTransfers();
+    }
+    ChargeData();
+    account_.bubble = mine_.end - account_.compute - account_.exposed();
+    account_.idle = iteration_time - mine_.end;
+    return account_;
+  }
+
+ private:
+  Charger NewCharger() const { return {costed_, folds_, mine_, variant_}; }
+
+  void ChargeTensor() {
+    Charger charger = NewCharger();
+    charger.Charge(mine_.tensor, account_.exposed_tensor, account_.overlapped);
+  }
+
+  // Nothing computes beside what the rank sends, so that is exposed; what it
+  // receives meanwhile adds nothing. All that is received has arrived before
+  // the last pass, and thus before the tensor collective behind the passes.
+  void ChargeBlockingTransfers() {
+    for (const auto& [sent, count] :
+         {std::pair(&mine_.sent[0], mine_.sent_count[0]),
+          std::pair(&mine_.sent[1], mine_.sent_count[1])}) {
+      if (count == 0) continue;
+      account_.exposed_pipeline += static_cast<double>(count) *
+                                   (sent->front().end - sent->front().start);
+    }
+    Merged<2> received({previous_.sent[0].data(), next_.sent[1].data()});
+    Charger charger = NewCharger();
+    VisitUnion([&] { return received.Take(); },
+               [&](const Interval& interval) {
+                 charger.Charge(interval, account_.exposed_pipeline,
+                                account_.overlapped);
+               });
+  }
+
+  void ChargeTransfers() {
+    Merged<4> transfers({mine_.sent[0].data(), mine_.sent[1].data(),
+                         previous_.sent[0].data(), next_.sent[1].data()});
+    Charger charger = NewCharger();
+    VisitUnion([&] { return transfers.Take(); },
+               [&](const Interval& interval) {
+                 Merged<1> tensor({tensor_.data()});
+                 VisitUncovered(
+                     interval, [&] { return tensor.Take(); },
+                     [&](Interval uncovered) {
+                       charger.Charge(uncovered, account_.exposed_pipeline,
+                                      account_.overlapped);
+                     });
+               });
+  }
+
+  void ChargeData() {
+    Charger charger = NewCharger();
+    size_t at = 0;
+    const auto take_data = [&] {
+      return at < mine_.data.size() ? mine_.data[at++]
+                                    : Interval{kNever, kNever};
+    };
+    VisitUnion(take_data, [&](const Interval& interval) {
+      const auto from = [&](const ClassTimes& sender, size_t direction) {
+        return EndingBehind(sender.sent[direction].data(),
+                            sender.sent_count[direction], interval.start);
+      };
+      Merged<5> covers({from(mine_, 0), from(mine_, 1), from(previous_, 0),
+                        from(next_, 1), tensor_.data()});
+      VisitUncovered(
+          interval, [&] { return covers.Take(); },
+          [&](Interval uncovered) {
+            charger.Charge(uncovered, account_.exposed_data,
+                           account_.overlapped);
+          });
+    });
+  }
+
+  const CostedGraph& costed_;
+  const Folds& folds_;
+  const ClassTimes& mine_;
+  const ClassTimes& previous_;
+  const ClassTimes& next_;
+  const int32_t variant_;
+  const std::array<Interval, 2> tensor_;
+  ClassAccount account_;
+};
 
 }  // namespace
 
 ClassAccount AccountClass(const CostedGraph& costed, const Folds& folds,
-                          const IterationTimes& times, int64_t rank_class,
-                          AccountScratch& scratch) {
-  const Placement& placement = costed.graph.placement;
-  const ClassTimes& mine = times.classes[rank_class];
-  const ClassTimes& previous =
-      times.classes[PreviousClass(placement, rank_class)];
-  const ClassTimes& next = times.classes[NextClass(placement, rank_class)];
-  const int32_t variant = VariantOf(costed, rank_class);
-
-  ClassAccount account;
-  AddComputation(costed.graph, folds, mine,
-                 placement.classes[rank_class].pipeline_rank, variant, account);
-
-  Charger charger(costed, folds, mine, variant);
-  const auto charge = [&](Interval interval, double& exposed) {
-    charger.Charge(interval, exposed, account.overlapped);
-  };
-  for (const Interval& interval : mine.tensor) {
-    charge(interval, account.exposed_tensor);
-  }
-
-  scratch.covered.clear();
-  charger.Restart();
-  VisitUnion(Transfers(mine, previous, next, scratch),
-             [&](const Interval& interval) {
-               scratch.covered.push_back(interval);
-               VisitUncovered(absl::MakeConstSpan(&interval, 1), mine.tensor,
-                              [&](Interval uncovered) {
-                                charge(uncovered, account.exposed_pipeline);
-                              });
-             });
-
-  if (!mine.data.empty()) {
-    for (const Interval& interval : mine.tensor) {
-      const auto behind =
-          std::upper_bound(scratch.covered.begin(), scratch.covered.end(),
-                           interval, [](const Interval& a, const Interval& b) {
-                             return a.start < b.start;
-                           });
-      scratch.covered.insert(behind, interval);
-    }
-    if (!mine.tensor.empty()) {
-      Unite(scratch.covered, scratch.sent);
-      scratch.covered.swap(scratch.sent);
-    }
-    Unite(mine.data, scratch.data);
-    charger.Restart();
-    VisitUncovered(scratch.data, scratch.covered, [&](Interval interval) {
-      charge(interval, account.exposed_data);
-    });
-  }
-
-  account.bubble = mine.end - account.compute - account.exposed();
-  account.idle = times.iteration_time - mine.end;
-  return account;
+                          const IterationTimes& times, int64_t rank_class) {
+  const int64_t rank = costed.graph.placement.classes[rank_class].pipeline_rank;
+  return Account(costed, folds, times, rank_class)
+      .Run(rank, times.iteration_time);
 }
 
 }  // namespace lmsimbench::aggregate

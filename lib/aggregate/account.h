@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "lib/aggregate/simulate.h"
 
@@ -29,17 +28,7 @@ struct ClassAccount {
   }
 };
 
-/// Scratch of `AccountClass`.
-struct AccountScratch {
-  std::vector<Interval> sent;
-  std::vector<Interval> received;
-  std::vector<Interval> transfers;
-  std::vector<Interval> covered;
-  std::vector<Interval> data;
-};
-
 ClassAccount AccountClass(const CostedGraph& costed, const Folds& folds,
-                          const IterationTimes& times, int64_t rank_class,
-                          AccountScratch& scratch);
+                          const IterationTimes& times, int64_t rank_class);
 
 }  // namespace lmsimbench::aggregate

@@ -18,7 +18,6 @@ namespace {
 struct State {
   aggregate::Folds folds;
   aggregate::IterationTimes times;
-  aggregate::AccountScratch scratch;
   aggregate::RankRuns runs;
 };
 
@@ -101,8 +100,8 @@ absl::Status AggregateInto(const CostedGraph& costed, const System& system,
   double longest_work = -1;
   for (size_t c = 0; c < classes.size(); ++c) {
     const auto rank_class = static_cast<int64_t>(c);
-    const aggregate::ClassAccount account = aggregate::AccountClass(
-        costed, state.folds, state.times, rank_class, state.scratch);
+    const aggregate::ClassAccount account =
+        aggregate::AccountClass(costed, state.folds, state.times, rank_class);
     const aggregate::ClassMemory memory = aggregate::MeasureMemory(
         costed, state.folds, state.times.classes[c], rank_class);
     aggregate::CountRuns(costed.graph, classes[c].pipeline_rank, state.runs);

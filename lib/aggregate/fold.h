@@ -95,6 +95,13 @@ inline int32_t VariantOf(const CostedGraph& costed, int64_t rank_class) {
 
 void Fold(const CostedGraph& costed, Folds& folds);
 
+/// Blocks of a chunk, each counted as often as it is repeated.
+inline int32_t RepeatedBlocks(const Program& program, const Chunk& chunk) {
+  int32_t count = 0;
+  for (const BlockRun& run : Runs(program, chunk)) count += run.count;
+  return count;
+}
+
 /// A repeated block of a pass: which one, and when it starts from the start of
 /// the pass.
 struct BlockAt {

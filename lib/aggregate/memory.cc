@@ -106,7 +106,8 @@ double BlockStart(const ExecutionGraph& graph, const ClassTimes& times,
     return start + place.block.start;
   }
   const auto first = std::find_if(
-      times.segments.begin(), times.segments.end(), [&](const Segment& s) {
+      times.computing().begin(), times.computing().end(),
+      [&](const Segment& s) {
         return s.what == Segment::What::kForwardBlock && s.start >= start;
       });
   return (first + block_index)->start;

@@ -9,141 +9,131 @@
 namespace lmsimbench::aggregate {
 namespace {
 
-// Everything that one class needs to run its passes.
-struct Runner {
-  Runner(const CostedGraph& costed, const Folds& all_folds,
-         IterationTimes& times, int64_t rank_class)
-      : graph(costed.graph),
-        folds(all_folds),
-        mine(times.classes[rank_class]),
-        previous(times.classes[PreviousClass(graph.placement, rank_class)]),
-        next(times.classes[NextClass(graph.placement, rank_class)]),
-        plans(times.plans.data() + rank_class * graph.chunks_per_rank * 2),
-        rank(graph.placement.classes[rank_class].pipeline_rank),
-        variant(VariantOf(costed, rank_class)),
-        forward_s(CollectiveSeconds(costed, graph.transfer, rank_class)),
-        backward_s(
-            CollectiveSeconds(costed, graph.transfer,
-                              PreviousClass(graph.placement, rank_class))) {}
-
-  const ExecutionGraph& graph;
-  const Folds& folds;
-  ClassTimes& mine;
-  const ClassTimes& previous;
-  const ClassTimes& next;
-  const PassPlan* const plans;
-  const int64_t rank;
-  const int32_t variant;
-  const double forward_s;
-  const double backward_s;
-
-  const PlacedChunk& chunk(int32_t chunk_of_rank) const {
-    return graph.chunks[rank * graph.chunks_per_rank + chunk_of_rank];
-  }
-
-  // Returns when the compute stream is free again.
-  double Send(double ready, double seconds, std::vector<Interval>& sent,
-              size_t& count) const {
-    const double start =
-        count == 0 ? ready : std::max(ready, sent[count - 1].end);
-    sent[count++] = {start, start + seconds};
-    return graph.overlaps.p2p ? ready : start + seconds;
-  }
+// Runs the passes of one rank class.
+class Runner {
+ public:
+  Runner(const CostedGraph& costed, const Folds& folds, IterationTimes& times,
+         size_t rank_class)
+      : graph_(costed.graph),
+        folds_(folds),
+        times_(times),
+        plan_(times.plans[rank_class]),
+        mine_(times.classes[rank_class]),
+        rank_(graph_.placement.classes[rank_class].pipeline_rank),
+        variant_(VariantOf(costed, static_cast<int64_t>(rank_class))) {}
 
   // Runs passes as far as their inputs have arrived; true if any has run.
-  bool Run() const {
-    const auto passes = Passes(graph, rank);
-    const auto last_micro_batch =
-        static_cast<int32_t>(graph.program.micro_batches) - 1;
-    const size_t begin = mine.passes_done;
+  bool Run() {
+    const PassPlan* const plans = times_.pass_plans.data() + plan_.begin_plan;
+    const Pass* const passes = plan_.passes.data();
+    const size_t count = plan_.passes.size();
+    const bool blocking = !graph_.overlaps.p2p;
+    // Transfers that have arrived and no pass has taken yet.
+    std::array<const Interval*, 2> arrived;
+    std::array<const Interval*, 2> end_arrived;
+    std::array<Interval*, 2> sent;
+    for (size_t d = 0; d < 2; ++d) {
+      const ClassTimes& sender = times_.classes[plan_.sender[d]];
+      arrived[d] = sender.sent[d].data() + mine_.received_count[d];
+      end_arrived[d] = sender.sent[d].data() + sender.sent_count[d];
+      sent[d] = mine_.sent[d].data() + mine_.sent_count[d];
+    }
+    const auto first_arrived = arrived;
+    Segment* segment = mine_.segments.data() + mine_.segment_count;
+    double free = mine_.compute_free;
+
+    const size_t begin = mine_.passes_done;
     size_t at = begin;
-    double free = mine.compute_free;
-    for (; at < passes.size(); ++at) {
+    for (; at < count; ++at) {
       const Pass pass = passes[at];
-      const bool forward = pass.direction == Direction::kForward;
-      const PassPlan& plan = plans[pass.chunk * 2 + (forward ? 0 : 1)];
+      const auto d = static_cast<size_t>(pass.direction);
+      const PassPlan& plan = plans[pass.chunk * 2 + d];
       double start = free;
       if (plan.receives) {
-        size_t& received = forward ? mine.received_forward_count
-                                   : mine.received_backward_count;
-        const size_t arrived =
-            forward ? previous.sent_forward_count : next.sent_backward_count;
-        if (received == arrived) break;
-        const Interval& transfer = forward ? previous.sent_forward[received]
-                                           : next.sent_backward[received];
-        start = std::max(start, transfer.end);
-        ++received;
+        if (arrived[d] == end_arrived[d]) break;
+        start = std::max(start, arrived[d]->end);
+        ++arrived[d];
       }
-      mine.pass_start[at] = start;
-      if (forward && pass.micro_batch == 0 && graph.overlaps.param_gather) {
-        free = RunGathered(chunk(pass.chunk), pass.chunk, start);
+      mine_.pass_start[at] = start;
+      if (plan.gathers && pass.micro_batch == 0) {
+        segment = RunGathered(pass.chunk, start, segment);
       } else {
-        free = start + plan.duration;
-        mine.segments.push_back({start, free,
-                                 forward ? Segment::What::kForwardPass
-                                         : Segment::What::kBackwardPass,
-                                 plan.kind});
+        const double end = start + plan.duration;
+        *segment++ = {
+            start, end, end,
+            d == 0 ? Segment::What::kForwardPass : Segment::What::kBackwardPass,
+            plan.kind};
       }
-      if (!forward && (pass.micro_batch == last_micro_batch ||
-                       graph.reduces_every_backward)) {
-        mine.reduced_passes.push_back(static_cast<int32_t>(at));
-      }
+      free = segment[-1].end;
       if (plan.sends) {
-        free = forward ? Send(free, forward_s, mine.sent_forward,
-                              mine.sent_forward_count)
-                       : Send(free, backward_s, mine.sent_backward,
-                              mine.sent_backward_count);
+        const double from = sent[d] == mine_.sent[d].data()
+                                ? free
+                                : std::max(free, sent[d][-1].end);
+        const double until = from + plan_.send_seconds[d];
+        *sent[d]++ = {from, until};
+        if (blocking) segment[-1].busy_end = free = until;
       }
     }
-    mine.compute_free = free;
-    mine.passes_done = at;
+
+    for (size_t d = 0; d < 2; ++d) {
+      mine_.received_count[d] += arrived[d] - first_arrived[d];
+      mine_.sent_count[d] = sent[d] - mine_.sent[d].data();
+    }
+    mine_.segment_count = segment - mine_.segments.data();
+    mine_.compute_free = free;
+    mine_.passes_done = at;
     return at > begin;
+  }
+
+ private:
+  const PlacedChunk& chunk(int32_t chunk_of_rank) const {
+    return graph_.chunks[rank_ * graph_.chunks_per_rank + chunk_of_rank];
   }
 
   // The first forward pass of a chunk, block by block as their parameters are
   // gathered. Buckets stand in the order of the backward pass, which goes
   // through the blocks from the last to the first; so a block waits for the
-  // first bucket that holds a part of it, which is gathered last.
-  double RunGathered(const PlacedChunk& placed, int32_t chunk_of_rank,
-                     double start) const {
-    const Program& program = graph.program;
+  // first bucket that holds a part of it, which is gathered last. Writes the
+  // blocks to `segment` and returns what is behind them.
+  Segment* RunGathered(int32_t chunk_of_rank, double start,
+                       Segment* segment) const {
+    const Program& program = graph_.program;
+    const PlacedChunk& placed = chunk(chunk_of_rank);
     // The gathers of a rank stand in its data stream, first of all.
     size_t first_gather = 0;
     for (int32_t c = 0; c < chunk_of_rank; ++c) {
       first_gather += chunk(c).end_bucket - chunk(c).begin_bucket;
     }
     const Chunk& blocks = program.chunks[placed.kind];
-    int32_t block_index = 0;
-    for (int32_t r = blocks.begin_run; r < blocks.end_run; ++r) {
-      block_index += program.runs[r].count;
-    }
+    int32_t block_index = RepeatedBlocks(program, blocks);
     int32_t bucket = placed.end_bucket;
     double free = start;
     for (int32_t r = blocks.begin_run; r < blocks.end_run; ++r) {
       const BlockRun& run = program.runs[r];
       const double duration =
-          folds.block(run.block, Direction::kForward, variant).duration;
+          folds_.block(run.block, Direction::kForward, variant_).duration;
       const int32_t first_step = FirstGradientStep(program.blocks[run.block]);
       for (int32_t i = 0; i < run.count; ++i) {
         --block_index;
         if (first_step >= 0) {
           while (bucket > placed.begin_bucket &&
-                 CompletesFrom(graph.buckets[bucket - 1], block_index,
+                 CompletesFrom(graph_.buckets[bucket - 1], block_index,
                                first_step)) {
             --bucket;
           }
           if (bucket < placed.end_bucket) {
             free = std::max(
                 free,
-                mine.data[first_gather + (placed.end_bucket - 1 - bucket)].end);
+                mine_.data[first_gather + (placed.end_bucket - 1 - bucket)]
+                    .end);
           }
         }
-        mine.segments.push_back(
-            {free, free + duration, Segment::What::kForwardBlock, run.block});
-        free += duration;
+        const double end = free + duration;
+        *segment++ = {free, end, end, Segment::What::kForwardBlock, run.block};
+        free = end;
       }
     }
-    return free;
+    return segment;
   }
 
   // True if a bucket completes at this step of this block or later.
@@ -152,27 +142,46 @@ struct Runner {
            (bucket.block == block && bucket.step >= step);
   }
   int32_t FirstGradientStep(const Block& block) const {
-    const auto steps = BackwardSteps(graph.program, block);
+    const auto steps = BackwardSteps(graph_.program, block);
     for (size_t s = 0; s < steps.size(); ++s) {
       if (steps[s].gradient_parameters > 0) return static_cast<int32_t>(s);
     }
     return -1;
   }
+
+  const ExecutionGraph& graph_;
+  const Folds& folds_;
+  const IterationTimes& times_;
+  const ClassPlan& plan_;
+  ClassTimes& mine_;
+  const int64_t rank_;
+  const int32_t variant_;
 };
 
-void Reset(size_t passes, ClassTimes& times) {
+// Segments of a class: its passes, those of micro-batch 0 block by block where
+// these wait for parameters, and what follows the last one.
+size_t CountSegments(const ExecutionGraph& graph, int64_t rank, size_t passes) {
+  size_t count = passes + kFinishOperators;
+  if (!graph.overlaps.param_gather) return count;
+  for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
+    const PlacedChunk& placed = graph.chunks[rank * graph.chunks_per_rank + c];
+    count += RepeatedBlocks(graph.program, graph.program.chunks[placed.kind]);
+  }
+  return count;
+}
+
+void Reset(const ExecutionGraph& graph, int64_t rank, ClassTimes& times) {
+  const size_t passes = Passes(graph, rank).size();
   times.pass_start.resize(passes);
-  times.sent_forward.resize(passes / 2 + 1);
-  times.sent_backward.resize(passes / 2 + 1);
-  times.segments.clear();
-  times.data.clear();
-  times.tensor.clear();
-  times.reduced_passes.clear();
-  times.segments.reserve(passes + kFinishOperators);
-  times.end = times.compute_free = times.data_free = 0;
+  times.segments.resize(CountSegments(graph, rank, passes));
+  for (auto& sent : times.sent) sent.resize(passes / 2 + 1);
+  times.segment_count = 0;
+  times.sent_count = {};
+  times.received_count = {};
   times.passes_done = 0;
-  times.sent_forward_count = times.sent_backward_count = 0;
-  times.received_forward_count = times.received_backward_count = 0;
+  times.data.clear();
+  times.tensor = Interval();
+  times.end = times.compute_free = times.data_free = 0;
 }
 
 // Parameters are gathered from the begin of the iteration, in the order in
@@ -192,23 +201,37 @@ void StartGathers(const CostedGraph& costed, int64_t rank_class,
   }
 }
 
-void PlanPasses(const CostedGraph& costed, const Folds& folds,
-                IterationTimes& times) {
+void Plan(const CostedGraph& costed, const Folds& folds,
+          IterationTimes& times) {
   const ExecutionGraph& graph = costed.graph;
   times.plans.clear();
+  times.pass_plans.clear();
   for (size_t c = 0; c < graph.placement.classes.size(); ++c) {
     const auto rank_class = static_cast<int64_t>(c);
-    const int32_t variant = VariantOf(costed, rank_class);
+    const int64_t previous = PreviousClass(graph.placement, rank_class);
     const int64_t rank = graph.placement.classes[c].pipeline_rank;
+    ClassPlan plan;
+    plan.passes = Passes(graph, rank);
+    plan.begin_plan = times.pass_plans.size();
+    plan.sender = {static_cast<size_t>(previous),
+                   static_cast<size_t>(NextClass(graph.placement, rank_class))};
+    plan.send_seconds = {CollectiveSeconds(costed, graph.transfer, rank_class),
+                         CollectiveSeconds(costed, graph.transfer, previous)};
+    times.plans.push_back(plan);
+
+    const int32_t variant = VariantOf(costed, rank_class);
     for (int32_t i = 0; i < graph.chunks_per_rank; ++i) {
       const PlacedChunk& chunk = graph.chunks[rank * graph.chunks_per_rank + i];
       const auto duration = [&](Direction direction) {
         return folds.pass(chunk.kind, direction, variant).duration;
       };
-      times.plans.push_back({duration(Direction::kForward), chunk.kind,
-                             !chunk.is_first, !chunk.is_last});
-      times.plans.push_back({duration(Direction::kBackward), chunk.kind,
-                             !chunk.is_last, !chunk.is_first});
+      const Chunk& blocks = graph.program.chunks[chunk.kind];
+      const bool gathers =
+          graph.overlaps.param_gather && blocks.begin_run < blocks.end_run;
+      times.pass_plans.push_back({duration(Direction::kForward), chunk.kind,
+                                  !chunk.is_first, !chunk.is_last, gathers});
+      times.pass_plans.push_back({duration(Direction::kBackward), chunk.kind,
+                                  !chunk.is_last, !chunk.is_first, false});
     }
   }
 }
@@ -217,8 +240,9 @@ void PlanPasses(const CostedGraph& costed, const Folds& folds,
 void EndTransfers(IterationTimes& times) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   for (ClassTimes& mine : times.classes) {
-    mine.sent_forward[mine.sent_forward_count] = {kNever, kNever};
-    mine.sent_backward[mine.sent_backward_count] = {kNever, kNever};
+    for (size_t d = 0; d < 2; ++d) {
+      mine.sent[d][mine.sent_count[d]] = {kNever, kNever};
+    }
   }
 }
 
@@ -243,16 +267,14 @@ absl::Status Deadlock(const ExecutionGraph& graph,
 
 absl::Status RunPasses(const CostedGraph& costed, const Folds& folds,
                        IterationTimes& times) {
-  const auto classes = static_cast<int64_t>(times.classes.size());
   bool waiting = true;
   while (waiting) {
     waiting = false;
     bool progress = false;
-    for (int64_t c = 0; c < classes; ++c) {
-      const Runner runner(costed, folds, times, c);
-      progress = runner.Run() || progress;
-      waiting = waiting || runner.mine.passes_done <
-                               Passes(costed.graph, runner.rank).size();
+    for (size_t c = 0; c < times.classes.size(); ++c) {
+      progress = Runner(costed, folds, times, c).Run() || progress;
+      waiting = waiting ||
+                times.classes[c].passes_done < times.plans[c].passes.size();
     }
     if (waiting && !progress) return Deadlock(costed.graph, times);
   }
@@ -277,12 +299,12 @@ absl::Status Simulate(const CostedGraph& costed, const Folds& folds,
   const auto& classes = graph.placement.classes;
   times.classes.resize(classes.size());
   for (size_t c = 0; c < classes.size(); ++c) {
-    Reset(Passes(graph, classes[c].pipeline_rank).size(), times.classes[c]);
+    Reset(graph, classes[c].pipeline_rank, times.classes[c]);
     if (graph.overlaps.param_gather) {
       StartGathers(costed, static_cast<int64_t>(c), times.classes[c]);
     }
   }
-  PlanPasses(costed, folds, times);
+  Plan(costed, folds, times);
   absl::Status status = RunPasses(costed, folds, times);
   if (!status.ok()) return status;
   EndTransfers(times);

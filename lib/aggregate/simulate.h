@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "lib/aggregate/fold.h"
 #include "lmsimbench/costed_graph.h"
 
@@ -29,6 +31,9 @@ struct Segment {
   };
   double start = 0;
   double end = 0;
+  /// End of the transfer behind it that the compute stream waits for; `end`
+  /// where there is none.
+  double busy_end = 0;
   What what = What::kOperator;
   /// Chunk kind of a pass, or block.
   int32_t index = 0;
@@ -38,28 +43,30 @@ struct Segment {
 struct ClassTimes {
   /// Start of every pass, in the order of the schedule.
   std::vector<double> pass_start;
-  /// All that computes, in the order of time.
+  /// All that computes, in the order of time: the first `segment_count`.
   std::vector<Segment> segments;
-  /// Transfers to the next and to the previous rank, in the order of time;
-  /// behind the last one that never starts.
-  std::vector<Interval> sent_forward;
-  std::vector<Interval> sent_backward;
-  /// The data stream, and tensor collectives outside passes.
+  size_t segment_count = 0;
+  /// Transfers to the next rank (forward) and to the previous one (backward),
+  /// in the order of time: the first `sent_count`, and behind them one that
+  /// never starts.
+  std::array<std::vector<Interval>, 2> sent;
+  std::array<size_t, 2> sent_count = {};
+  /// The data stream.
   std::vector<Interval> data;
-  std::vector<Interval> tensor;
-  /// The passes whose buckets are reduced, in order.
-  std::vector<int32_t> reduced_passes;
+  /// The tensor collective outside passes; empty where there is none.
+  Interval tensor;
   /// End of the last work of any stream.
   double end = 0;
 
   // While the simulation runs: how far the class has come.
   size_t passes_done = 0;
-  size_t sent_forward_count = 0;
-  size_t sent_backward_count = 0;
-  size_t received_forward_count = 0;
-  size_t received_backward_count = 0;
+  std::array<size_t, 2> received_count = {};
   double compute_free = 0;
   double data_free = 0;
+
+  absl::Span<const Segment> computing() const {
+    return {segments.data(), segment_count};
+  }
 };
 
 /// Operators behind the last pass: gradient norm and optimizer. They are the
@@ -72,14 +79,28 @@ struct PassPlan {
   int32_t kind = 0;
   bool receives = false;
   bool sends = false;
+  /// Micro-batch 0 goes block by block, as parameters are gathered.
+  bool gathers = false;
+};
+
+/// What the event loop has to know of a rank class.
+struct ClassPlan {
+  absl::Span<const Pass> passes;
+  /// Where its plans begin in `IterationTimes::pass_plans`.
+  size_t begin_plan = 0;
+  /// The classes that it receives from, forward and backward.
+  std::array<size_t, 2> sender = {};
+  /// Seconds of a transfer that it sends.
+  std::array<double, 2> send_seconds = {};
 };
 
 /// The whole iteration, one entry a rank class.
 struct IterationTimes {
   std::vector<ClassTimes> classes;
   double iteration_time = 0;
+  std::vector<ClassPlan> plans;
   /// `(class * chunks a rank + chunk) * 2 + direction`.
-  std::vector<PassPlan> plans;
+  std::vector<PassPlan> pass_plans;
 };
 
 /// \{ The class that this one sends activations to, and the one it sends

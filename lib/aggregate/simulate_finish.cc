@@ -73,7 +73,14 @@ class Finish {
 
   void ReduceGradients(int64_t rank) {
     const auto passes = Passes(graph_, rank);
-    for (const int32_t at : times_.classes[rank].reduced_passes) {
+    const auto last_micro_batch =
+        static_cast<int32_t>(graph_.program.micro_batches) - 1;
+    for (size_t at = 0; at < passes.size(); ++at) {
+      if (passes[at].direction == Direction::kForward) continue;
+      if (passes[at].micro_batch != last_micro_batch &&
+          !graph_.reduces_every_backward) {
+        continue;
+      }
       const PlacedChunk& chunk = ChunkOf(graph_, rank, passes[at]);
       for (int32_t b = chunk.begin_bucket; b < chunk.end_bucket; ++b) {
         const Bucket& bucket = graph_.buckets[b];
@@ -96,7 +103,7 @@ class Finish {
     if (collective < 0) return;
     const double start = mine.compute_free;
     mine.compute_free += CollectiveSeconds(costed_, collective, rank_class);
-    mine.tensor.push_back({start, mine.compute_free});
+    mine.tensor = {start, mine.compute_free};
   }
 
   // First and last rank of a pipeline add what they have of the embedding.
@@ -124,8 +131,9 @@ class Finish {
     ClassTimes& mine = times_.classes[rank_class];
     const double start = mine.compute_free;
     mine.compute_free += costed_.operators[op].seconds;
-    mine.segments.push_back(
-        {start, mine.compute_free, Segment::What::kOperator, op});
+    mine.segments[mine.segment_count++] = {start, mine.compute_free,
+                                           mine.compute_free,
+                                           Segment::What::kOperator, op};
   }
 
   void GatherParameters(int64_t rank_class) {
@@ -146,13 +154,12 @@ class Finish {
     const ClassTimes& previous =
         all[PreviousClass(graph_.placement, rank_class)];
     const ClassTimes& next = all[NextClass(graph_.placement, rank_class)];
-    const auto last = [](const std::vector<Interval>& sent, size_t count) {
-      return count == 0 ? 0 : sent[count - 1].end;
+    const auto last = [](const ClassTimes& sender, size_t direction) {
+      const size_t count = sender.sent_count[direction];
+      return count == 0 ? 0 : sender.sent[direction][count - 1].end;
     };
-    return std::max({last(mine.sent_forward, mine.sent_forward_count),
-                     last(mine.sent_backward, mine.sent_backward_count),
-                     last(previous.sent_forward, previous.sent_forward_count),
-                     last(next.sent_backward, next.sent_backward_count)});
+    return std::max(
+        {last(mine, 0), last(mine, 1), last(previous, 0), last(next, 1)});
   }
 
   const CostedGraph& costed_;
