@@ -35,11 +35,9 @@ struct MeasuredKernels {
 /// Reads what maps to an operator or a collective of the pipeline:
 ///
 /// - matrix multiplications of the gemms view, in all layouts;
-/// - of the operators view fused attention (equal lengths of queries and keys,
-///   one head dimension), norms, softmax, rotary embedding, activations,
-///   residual additions, dropout, and embedding look-up. What such a kernel
-///   moves is counted as the pipeline counts it: each tensor once, masks with a
-///   byte an element;
+/// - of the operators view what `OperatorQuestion` says, but for what is timed
+///   with what a framework does around it: linear layers, unfused products and
+///   the norm before the output layer;
 /// - collectives of a communication library (NCCL, RCCL, HCCL) within one node.
 ///   Between nodes the fabrics of the sources differ from what the platforms
 ///   state, and rows flagged as outliers are left out.
