@@ -1,7 +1,8 @@
 #pragma once
 
 /// \file
-/// Everything of lmsimbench but the formatting of its values (`fmt.h`).
+/// Everything of lmsimbench but the formatting of its values (`fmt.h`) and the
+/// matchers of Catch2 (`testing_catch2.h`).
 
 #include "lmsimbench/answer_sheet.h"
 #include "lmsimbench/bundle.h"
@@ -37,6 +38,7 @@
 #include "lmsimbench/simulators.h"
 #include "lmsimbench/staged.h"
 #include "lmsimbench/system.h"
+#include "lmsimbench/testing.h"
 #include "lmsimbench/timeline.h"
 #include "lmsimbench/values.h"
 #include "lmsimbench/version.h"
