@@ -53,6 +53,8 @@ bool Neutralise(const std::string& field, StagePlacement placement,
     config.recompute_layers = kNoCount;
   } else if (field == "recompute_method") {
     config.recompute_method = RecomputeMethod::kNotStated;
+  } else if (field == "recompute_modules") {
+    config.recompute_modules.clear();
   } else if (field == "schedule") {
     config.schedule = Schedule::k1F1B;
   } else if (field == "context_algorithm") {
@@ -72,8 +74,8 @@ ParallelConfig Neutral(ParallelConfig config, StagePlacement placement) {
   for (const char* field :
        {"vpp", "ep", "etp", "micro_batch", "grad_accumulation",
         "sequence_parallel", "zero_group", "recompute_layers",
-        "recompute_method", "schedule", "context_algorithm", "rank_order",
-        "placement"}) {
+        "recompute_method", "recompute_modules", "schedule",
+        "context_algorithm", "rank_order", "placement"}) {
     Neutralise(field, placement, config);
   }
   return config;

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "fmt/format.h"
+#include "lib/core/recompute_modules.h"
 #include "lmsimbench/layout.h"
 
 namespace lmsimbench {
@@ -196,6 +197,9 @@ std::vector<Value> Candidates(const Subject& s, const std::string& field) {
   if (field == "rank_order") return {ParallelConfig().rank_order};
   if (field == "zero") return NamesOf<ZeroStage>();
   if (field == "recompute") return NamesOf<Recompute>();
+  if (field == "recompute_modules") {
+    return {NearestRecomputeModules(s.config.recompute_modules), std::string()};
+  }
   if (field == "recompute_method") return NamesOf<RecomputeMethod>();
   if (field == "context_algorithm") return NamesOf<ContextAlgorithm>();
   if (field == "placement") return NamesOf<StagePlacement>();
@@ -258,7 +262,9 @@ std::string OffersText(const std::vector<Offer>& offers) {
       return fmt::format("{}", number);
     }
     std::string operator()(bool yes) const { return yes ? "yes" : "no"; }
-    std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const std::string& text) const {
+      return text.empty() ? "not stated" : text;
+    }
     std::string operator()(const Numbers& list) const {
       return list.empty() ? "no list"
                           : fmt::format("[{}]", fmt::join(list, ","));

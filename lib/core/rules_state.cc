@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "lib/core/recompute_modules.h"
 #include "lib/core/rules.h"
 
 namespace lmsimbench::legality {
@@ -64,6 +66,17 @@ bool RecomputeMethodNeedsLayers(const Subject& s, std::string* why) {
                 std::string(Name(s.config.recompute)));
 }
 
+// Megatron-LM says "full" for both: every layer, or blocks of each stage.
+bool FullRecomputeHasNoBlocks(const Subject& s, std::string* why) {
+  if (s.config.recompute != Recompute::kFull ||
+      s.config.recompute_method != RecomputeMethod::kBlock) {
+    return true;
+  }
+  return Broken(why,
+                "recomputation full is of every layer; the first layers of "
+                "each stage, recompute_method block, are recomputation layers");
+}
+
 bool RecomputeLayersWithin(const Subject& s, std::string* why) {
   if (!IsStated(s.model.layers) ||
       s.config.recompute_layers <= s.model.layers) {
@@ -71,6 +84,32 @@ bool RecomputeLayersWithin(const Subject& s, std::string* why) {
   }
   return Broken(why, "recompute_layers {} of a model of {} layers",
                 s.config.recompute_layers, s.model.layers);
+}
+
+bool RecomputeModulesNeedSelection(const Subject& s, std::string* why) {
+  const Recompute recompute = s.config.recompute;
+  if (s.config.recompute_modules.empty() ||
+      recompute == Recompute::kNotStated ||
+      recompute == Recompute::kSelective ||
+      recompute == Recompute::kOperators) {
+    return true;
+  }
+  return Broken(why, "recompute_modules '{}' with recomputation {}",
+                s.config.recompute_modules, std::string(Name(recompute)));
+}
+
+bool RecomputeModulesAreKnown(const Subject& s, std::string* why) {
+  const std::string& modules = s.config.recompute_modules;
+  absl::string_view unknown;
+  if (modules.empty() ||
+      VisitRecomputeModules(modules, [&unknown](absl::string_view name) {
+        unknown = name;
+        return IsRecomputeModule(name);
+      })) {
+    return true;
+  }
+  return Broken(why, "recompute_modules '{}' names '{}'; known are {}", modules,
+                std::string(unknown), absl::StrJoin(kRecomputeModules, ", "));
 }
 
 constexpr Rule kRules[] = {
@@ -85,9 +124,18 @@ constexpr Rule kRules[] = {
     {"recompute method needs layer recomputation",
      RecomputeMethodNeedsLayers,
      {"recompute_method", "recompute"}},
+    {"full recomputation has no blocks",
+     FullRecomputeHasNoBlocks,
+     {"recompute", "recompute_method"}},
     {"recompute layers are within the model",
      RecomputeLayersWithin,
      {"recompute_layers"}},
+    {"recompute modules need selective recomputation",
+     RecomputeModulesNeedSelection,
+     {"recompute", "recompute_modules"}},
+    {"recompute modules are known",
+     RecomputeModulesAreKnown,
+     {"recompute_modules"}},
 };
 
 }  // namespace

@@ -82,6 +82,8 @@ class RandomQuestions {
     config.recompute = Any<Recompute>();
     if (Seldom()) config.recompute_layers = Below(40);
     if (Seldom()) config.recompute_method = Any<RecomputeMethod>();
+    config.recompute_modules =
+        OneOf<std::string>({"", "", "", "norm", "norm-mlp", "mpl", "-"});
     config.schedule = Any<Schedule>();
     config.context_algorithm = Any<ContextAlgorithm>();
     config.placement = Any<StagePlacement>();
