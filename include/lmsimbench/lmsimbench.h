@@ -13,6 +13,7 @@
 #include "lmsimbench/counts.h"
 #include "lmsimbench/evidence.h"
 #include "lmsimbench/execution_graph.h"
+#include "lmsimbench/external_simulator.h"
 #include "lmsimbench/json.h"
 #include "lmsimbench/layout.h"
 #include "lmsimbench/legality.h"
