@@ -56,6 +56,10 @@ struct MeasuredRow {
   /// The shape in a phrase: "bf16 4096 x 12288 x 4096", "64 MiB, 8 ranks".
   std::string shape;
   MeasuredQuestion question;
+  /// What ran a collective, "NCCL 2.29.2"; empty for an operator.
+  std::string library;
+  /// What the source says of the measurement, in its words.
+  std::string notes;
   /// Rows with one number ask the same of the same platform: the same thing,
   /// measured again.
   size_t repeats = 0;

@@ -64,8 +64,15 @@ std::string Line(const BrokenTolerance& broken, const CostErrors& errors) {
            fmt::format("worst row off by a factor of {:.4g}, limit {:.4g}",
                        broken.found, broken.allowed);
   }
-  return name + fmt::format("{} {} %, limit {} %", broken.limit,
-                            Percent(broken.found), Percent(broken.allowed));
+  std::string line =
+      name + fmt::format("{} {} %, limit {} %", broken.limit,
+                         Percent(broken.found), Percent(broken.allowed));
+  // Then the limit is at fault, not the model alone.
+  const double noise = errors.Find(broken.category)->noise_gmae;
+  if (broken.limit == kGmae && noise > broken.allowed) {
+    line += fmt::format(", noise of repeats {} %", Percent(noise));
+  }
+  return line;
 }
 
 }  // namespace

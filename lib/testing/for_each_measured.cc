@@ -144,10 +144,11 @@ class Asking {
     measured.source = row.Text("source_id");
     measured.platform = row.Text("platform");
     measured.split = row.Text("split");
+    measured.library = row.Text("library");
     if (!Admits(filter_.sources, measured.source) ||
         !Admits(filter_.platforms, measured.platform) ||
         !Admits(filter_.splits, measured.split) ||
-        !AdmitsLibrary(filter_.libraries, row.Text("library"))) {
+        !AdmitsLibrary(filter_.libraries, measured.library)) {
       ++errors_.left_out;
       return;
     }
@@ -170,6 +171,7 @@ class Asking {
     if (!question.ok()) {
       return reasons_.Add(std::string(question.status().message()), index);
     }
+    measured.notes = row.Text("notes");
     measured.question = *question;
     measured.category = CategoryOf(measured.question);
     measured.shape = ShapeOf(measured.question);

@@ -91,6 +91,20 @@ TEST_CASE("Limits on errors are broken where nothing is answered") {
                            "\n") != std::string::npos);
 }
 
+TEST_CASE("A limit below the noise of the measurements is said to be") {
+  // The same twice, 100 and 400 us: the best answer is a factor of 2 from each.
+  const HandBuilt view = Gemms({1, 1}, {100, 400});
+  const auto errors = ForEachMeasured(view.View(), Here(), MeasuredFilter(),
+                                      FixedModel({1e-3, Evidence::kAnalytic}));
+  REQUIRE(errors.ok());
+  // 1000 us are 10 and 2.5 times as long: 25^(1/2) - 1.
+  CHECK(Check(*errors, Tolerance().Gmae(0.5))
+            .message.find("matmul bf16: GMAE 400.0 %, limit 50.0 %, noise of "
+                          "repeats 100.0 %\n") != std::string::npos);
+  CHECK(Check(*errors, Tolerance().Gmae(2)).message.find("noise of") ==
+        std::string::npos);
+}
+
 TEST_CASE("A category may have a tolerance of its own") {
   const CostErrors errors = FourRows();
   const Tolerances strict(Tolerance().Gmae(0.1));

@@ -25,7 +25,7 @@ HandBuilt Collectives() {
       .Texts("collective", {"all_reduce", "all_gather", "all_reduce",
                             "all_reduce", "send_recv"})
       .Texts("library", {"NCCL 2.1", "NCCL 2.1", "my kernel", "NCCL", "NCCL"})
-      .Texts("notes", {"", "", "", "", ""})
+      .Texts("notes", {"", "", "", "on a quiet fabric", ""})
       .Counts("bytes", {1024, 1024, 2048, 4096, 8192})
       .Counts("group_size", {8, 4, 8, 16, 2})
       .Counts("nodes", {1, 1, 1, 2, 2})
@@ -110,6 +110,8 @@ TEST_CASE("A row says what is asked, where it comes from and what it took") {
   CHECK(row.source == "b");
   CHECK(row.platform == "here");
   CHECK(row.split == "fit");
+  CHECK(row.library == "NCCL");
+  CHECK(row.notes == "on a quiet fabric");
   CHECK(row.category == "all_reduce between nodes");
   CHECK(row.measured_s == Approx(40e-6));
   CHECK(row.predicted_s == Approx(1e-6));
