@@ -157,11 +157,16 @@ void AddComputation(const ExecutionGraph& graph, const Folds& folds,
   }
 }
 
-// The first of `count` intervals in the order of time that ends behind `time`.
-const Interval* EndingBehind(const Interval* begin, size_t count, double time) {
-  return std::upper_bound(
-      begin, begin + count, time,
-      [](double value, const Interval& i) { return value < i.end; });
+// Moves a place in a list of intervals, which ends with one that never starts,
+// to the first one that ends behind `time`. Strides grow while they fall short,
+// because the next place is near or very far.
+void MoveTo(double time, const Interval* end, const Interval*& place) {
+  ptrdiff_t stride = 1;
+  while (place != end && place->end <= time) {
+    while (stride > end - place || place[stride - 1].end > time) stride /= 2;
+    place += stride;
+    stride *= 2;
+  }
 }
 
 // One rank class, its streams and its neighbours.
@@ -243,15 +248,21 @@ class Account {
       return at < mine_.data.size() ? mine_.data[at++]
                                     : Interval{kNever, kNever};
     };
+    // What comes before data, from where it ends behind the data's start.
+    std::array<const Interval*, 5> covers = {
+        mine_.sent[0].data(), mine_.sent[1].data(), previous_.sent[0].data(),
+        next_.sent[1].data(), tensor_.data()};
+    const std::array<const Interval*, 5> ends = {
+        covers[0] + mine_.sent_count[0], covers[1] + mine_.sent_count[1],
+        covers[2] + previous_.sent_count[0], covers[3] + next_.sent_count[1],
+        covers[4] + 1};
     VisitUnion(take_data, [&](const Interval& interval) {
-      const auto from = [&](const ClassTimes& sender, size_t direction) {
-        return EndingBehind(sender.sent[direction].data(),
-                            sender.sent_count[direction], interval.start);
-      };
-      Merged<5> covers({from(mine_, 0), from(mine_, 1), from(previous_, 0),
-                        from(next_, 1), tensor_.data()});
+      for (size_t i = 0; i < covers.size(); ++i) {
+        MoveTo(interval.start, ends[i], covers[i]);
+      }
+      Merged<5> merged(covers);
       VisitUncovered(
-          interval, [&] { return covers.Take(); },
+          interval, [&] { return merged.Take(); },
           [&](Interval uncovered) {
             charger.Charge(uncovered, account_.exposed_data,
                            account_.overlapped);

@@ -71,16 +71,22 @@ class Finish {
     }
   }
 
+  // True if the gradients of a pass are complete and reduced behind it.
+  bool Reduces(const Pass& pass) const {
+    return pass.direction == Direction::kBackward &&
+           (graph_.reduces_every_backward ||
+            pass.micro_batch + 1 == graph_.program.micro_batches);
+  }
+
   void ReduceGradients(int64_t rank) {
     const auto passes = Passes(graph_, rank);
-    const auto last_micro_batch =
-        static_cast<int32_t>(graph_.program.micro_batches) - 1;
-    for (size_t at = 0; at < passes.size(); ++at) {
-      if (passes[at].direction == Direction::kForward) continue;
-      if (passes[at].micro_batch != last_micro_batch &&
-          !graph_.reduces_every_backward) {
-        continue;
-      }
+    // Most schedules have them at their end.
+    size_t at = passes.size();
+    int64_t left = graph_.chunks_per_rank;
+    if (graph_.reduces_every_backward) left *= graph_.program.micro_batches;
+    while (left > 0 && at > 0) left -= Reduces(passes[--at]) ? 1 : 0;
+    for (; at < passes.size(); ++at) {
+      if (!Reduces(passes[at])) continue;
       const PlacedChunk& chunk = ChunkOf(graph_, rank, passes[at]);
       for (int32_t b = chunk.begin_bucket; b < chunk.end_bucket; ++b) {
         const Bucket& bucket = graph_.buckets[b];

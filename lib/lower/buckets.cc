@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "lib/core/arithmetic.h"
 
 namespace lmsimbench::lower {
@@ -60,6 +61,12 @@ void AppendBuckets(const BucketPlan& plan, const Chunk& chunk,
                    ExecutionGraph& graph) {
   const Program& program = graph.program;
   const auto runs = Runs(program, chunk);
+  // Of one block, counted from its first backward step.
+  struct GradientStep {
+    int32_t step = 0;
+    int64_t parameters = 0;
+  };
+  absl::InlinedVector<GradientStep, 32> gradient_steps;
   int64_t parameters = 0;
   // Where the latest gradient became complete.
   int32_t last_block = 0;
@@ -67,12 +74,17 @@ void AppendBuckets(const BucketPlan& plan, const Chunk& chunk,
   int32_t block_index = 0;
   for (size_t r = runs.size(); r-- > 0;) {
     const auto steps = BackwardSteps(program, program.blocks[runs[r].block]);
+    gradient_steps.clear();
+    for (size_t s = 0; s < steps.size(); ++s) {
+      if (steps[s].gradient_parameters == 0) continue;
+      gradient_steps.push_back(
+          {static_cast<int32_t>(s), steps[s].gradient_parameters});
+    }
     for (int32_t i = 0; i < runs[r].count; ++i, ++block_index) {
-      for (size_t s = 0; s < steps.size(); ++s) {
-        if (steps[s].gradient_parameters == 0) continue;
-        parameters += steps[s].gradient_parameters;
+      for (const GradientStep& gradient : gradient_steps) {
+        parameters += gradient.parameters;
         last_block = block_index;
-        last_step = static_cast<int32_t>(s);
+        last_step = gradient.step;
         if (parameters < plan.bucket_parameters) continue;
         AddBucket(plan, parameters, last_block, last_step, graph);
         parameters = 0;
