@@ -225,19 +225,23 @@ BlockAt FindBlock(const Program& program, const Folds& folds, int32_t chunk,
 double LoneWithin(const Folds& folds, const FoldedBlock& block,
                   double seconds) {
   if (seconds >= block.duration) return block.lone();
-  const LoneCompute* const begin = folds.lone.data() + block.begin_lone;
-  const LoneCompute* at = folds.lone.data() + block.end_lone;
-  while (at > begin) {
-    --at;
-    if (at->start < seconds) {
-      return at->before + std::min(seconds, at->end) - at->start;
-    }
+  const LoneCompute* at = folds.lone.data() + block.begin_lone;
+  int32_t count = block.end_lone - block.begin_lone;
+  if (count == 0 || at->start >= seconds) return 0;
+  // The last one that starts before; where it lies is not predictable, so
+  // nothing branches on it.
+  while (count > 1) {
+    const int32_t half = count / 2;
+    at += at[half].start < seconds ? half : 0;
+    count -= half;
   }
-  return 0;
+  return at->before + std::min(seconds, at->end) - at->start;
 }
 
 double LoneWithin(const Program& program, const Folds& folds, int32_t chunk,
                   Direction direction, int32_t variant, double seconds) {
+  const FoldedPass& pass = folds.pass(chunk, direction, variant);
+  if (seconds >= pass.duration) return pass.lone();
   const Chunk& blocks = program.chunks[chunk];
   const bool forward = direction == Direction::kForward;
   double lone = 0;
