@@ -45,4 +45,5 @@ void AddScoreCommand(CLI::App& app, Program& program);
 void AddPredictCommand(CLI::App& app, Program& program);
 void AddExplainCommand(CLI::App& app, Program& program);
 void AddListCommand(CLI::App& app, Program& program);
+void AddServeCommand(CLI::App& app, Program& program);
 void AddBundleCommand(CLI::App& app, Program& program);

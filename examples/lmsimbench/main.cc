@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
   AddExplainCommand(app, program);
   AddListCommand(app, program);
   AddBundleCommand(app, program);
+  AddServeCommand(app, program);
 
   try {
     app.parse(argc, argv);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command.h"
+#include "external.h"
 #include "lmsimbench/answer_sheet.h"
 #include "lmsimbench/measurements.h"
 #include "lmsimbench/report.h"
@@ -20,6 +21,7 @@ namespace {
 struct Options {
   std::vector<std::string> simulators;
   std::vector<std::string> predictions;
+  ExternalArguments external;
   lmsimbench::ScoreOptions score;
   lmsimbench::TableOptions table;
   std::string json_file;
@@ -69,6 +71,23 @@ absl::StatusOr<lmsimbench::AnswerSheet> ReadPredictions(
       measurements);
 }
 
+// Asks a simulator about the runs selected, with this many threads.
+absl::StatusOr<lmsimbench::AnswerSheet> AskWatched(
+    const lmsimbench::Simulator& simulator,
+    const lmsimbench::Measurements& measurements,
+    const lmsimbench::Bundle& bundle, const lmsimbench::Selection& selection,
+    int threads) {
+  Progress progress(simulator.name());
+  lmsimbench::AskOptions ask;
+  ask.selection = selection;
+  ask.threads = threads;
+  ask.progress = [&progress](size_t asked, size_t total) {
+    progress.Show(asked, total);
+    return true;
+  };
+  return lmsimbench::Ask(simulator, measurements, bundle, ask);
+}
+
 int Score(const Program& program, Options options) {
   const auto bundle = OpenBundle(program);
   if (!bundle.ok()) return Fail(bundle.status());
@@ -80,7 +99,8 @@ int Score(const Program& program, Options options) {
     return FailLookup(known);
   }
 
-  const bool all = options.simulators.empty() && options.predictions.empty();
+  const bool all = options.simulators.empty() && options.predictions.empty() &&
+                   options.external.commands.empty();
   if (all) {
     for (const auto& simulator : lmsimbench::BuiltInSimulators()) {
       if (simulator.scored_by_default) {
@@ -102,20 +122,33 @@ int Score(const Program& program, Options options) {
     }
   }
 
+  // A program that does not start is told before anything is asked.
+  std::vector<std::unique_ptr<lmsimbench::ExternalSimulator>> programs;
+  for (const std::string& command : options.external.commands) {
+    auto simulator = StartExternal(command, options.external);
+    if (absl::IsInvalidArgument(simulator.status())) {
+      return FailUsage("--simulator-command: " +
+                       std::string(simulator.status().message()));
+    }
+    if (!simulator.ok()) return Fail(simulator.status());
+    programs.push_back(*std::move(simulator));
+  }
+
   std::vector<lmsimbench::AnswerSheet> sheets;
+  const auto threads =
+      static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for (const auto& simulator : simulators) {
-    Progress progress(simulator->name());
-    lmsimbench::AskOptions ask;
-    ask.selection = selection;
-    ask.threads =
-        static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    ask.progress = [&progress](size_t asked, size_t total) {
-      progress.Show(asked, total);
-      return true;
-    };
-    auto sheet = lmsimbench::Ask(*simulator, *measurements, *bundle, ask);
+    auto sheet =
+        AskWatched(*simulator, *measurements, *bundle, selection, threads);
     if (!sheet.ok()) return Fail(sheet.status());
     sheets.push_back(*std::move(sheet));
+  }
+  for (const auto& simulator : programs) {
+    auto sheet = AskWatched(*simulator, *measurements, *bundle, selection,
+                            options.external.processes);
+    if (!sheet.ok()) return Fail(sheet.status());
+    sheets.push_back(*std::move(sheet));
+    fmt::print(stderr, "{}\n", CostOfAsking(*simulator));
   }
   for (const std::string& argument : options.predictions) {
     auto sheet = ReadPredictions(argument, *measurements);
@@ -158,6 +191,7 @@ void AddScoreCommand(CLI::App& app, Program& program) {
           "Table of predictions made elsewhere to score (CSV: record_id, "
           "predicted_ms, predicted_mem_gib, verdict, notes)")
       ->type_name("[NAME=]FILE");
+  AddExternalOptions(*score, options->external);
   score
       ->add_option("--split", options->score.selection.split,
                    "Split to score on: test, fit, or one of your own")

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lmsimbench/external_simulator.h"
+
+/// What the command line says of simulators that are programs of their own.
+struct ExternalArguments {
+  /// "[NAME=]program arguments", each.
+  std::vector<std::string> commands;
+  double timeout_s = 60;
+  int restarts = 10;
+  int processes = 1;
+};
+
+/// Adds `--simulator-command` and its companions. `arguments` has to stay where
+/// it is until the line is parsed.
+void AddExternalOptions(CLI::App& command, ExternalArguments& arguments);
+
+/// Starts the program of one of the commands.
+absl::StatusOr<std::unique_ptr<lmsimbench::ExternalSimulator>> StartExternal(
+    const std::string& command, const ExternalArguments& arguments);
+
+/// One line on what asking has cost: "mine: started 2 times (0.03 s), 1234
+/// questions, 0.40 ms each, 1 crash, 0 time-outs".
+std::string CostOfAsking(const lmsimbench::ExternalSimulator& simulator);
