@@ -117,8 +117,8 @@ absl::StatusOr<std::vector<std::string>> SplitCommand(absl::string_view line);
 /// answers; so is a request that cannot be read. An exception that the
 /// simulator throws is let through.
 ///
-/// INVALID_ARGUMENT if the host's greeting is none or of another version,
-/// UNAVAILABLE if reading or writing fails.
+/// INVALID_ARGUMENT if the host's greeting is none or of another version, or a
+/// line has more than 64 MiB; UNAVAILABLE if reading or writing fails.
 absl::Status ServeSimulator(const Simulator& simulator, int input_fd,
                             int output_fd);
 

@@ -72,7 +72,7 @@ expect_err "20 questions, "
 expect_err "2 crashes, 0 time-outs"
 expect_err "questions not asked: 1 restart used up"
 # What hangs is given up.
-expect_exit 0 score --source vtrain --restarts 0 --timeout 0.5 \
+expect_exit 0 score --source vtrain --restarts 0 --timeout 3 \
   --simulator-command "mine=$simulator hang"
 expect_err "10 questions, "
 expect_err "0 crashes, 1 time-out,"

@@ -328,6 +328,8 @@ void ChildProcess::Kill() {
   // The group first: until its leader is reaped nobody else can have its
   // number.
   kill(-pid_, SIGKILL);
+  // It may have gone to another group.
+  kill(pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   input_.Close();

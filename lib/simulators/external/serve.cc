@@ -18,6 +18,9 @@ namespace {
 
 using external::Greeting;
 
+/// Far above any request, far below what exhausts memory.
+constexpr size_t kLongestLine = size_t{64} << 20;
+
 /// The host, as the answering side sees it. Descriptors that do not block are
 /// waited for.
 class Host {
@@ -31,6 +34,10 @@ class Host {
       char bytes[1 << 16];
       const ssize_t size = read(input_, bytes, sizeof(bytes));
       if (size == 0) return absl::OutOfRangeError("the input ended");
+      if (lines_.rest().size() > kLongestLine) {
+        return absl::InvalidArgumentError(
+            fmt::format("a request of more than {} bytes", kLongestLine));
+      }
       if (size > 0) {
         lines_.Append(absl::string_view(bytes, static_cast<size_t>(size)));
       } else if (!CanGoOn(input_, POLLIN)) {

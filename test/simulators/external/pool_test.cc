@@ -75,7 +75,7 @@ TEST_CASE(
 TEST_CASE("questions that hang are timed out and the others answered") {
   const Measured measured = Measured::Embedded();
   ExternalOptions options = Faulty("hang at every tenth");
-  options.timeout_s = 0.3;
+  options.timeout_s = 2;
   options.restarts = 1;
   const auto simulator = Make(options);
   const AnswerSheet sheet = measured.Ask(*simulator, 1);
