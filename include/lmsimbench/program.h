@@ -168,6 +168,10 @@ enum class Assumption : uint8_t {
   kNoPositionTable,
   kMegatronStates,
   kAdam,
+  kRmsNorm,
+  kRotary,
+  kNoBias,
+  kWholeSequence,
 };
 template <>
 struct EnumNames<Assumption> {
@@ -182,12 +186,16 @@ struct EnumNames<Assumption> {
       "logits are stored in 32 bits",
       "the vocabulary is padded to a multiple of 128 a tensor-parallel rank",
       "embedding and output layer are two matrices",
-      "norms have weight and bias",
+      "norms have weight and bias, as in models without a gated MLP",
       "positions have no table",
       "nothing is sharded over data parallelism",
-      "the optimizer is Adam"};
+      "the optimizer is Adam",
+      "norms have a weight alone, as in models with a gated MLP",
+      "queries and keys are rotated, as in models with a gated MLP",
+      "linear layers have no bias",
+      "attention reaches over the documents of a packed sequence"};
 };
-inline constexpr int kAssumptions = 14;
+inline constexpr int kAssumptions = 18;
 
 /// The work of one micro-batch in every model chunk, sharded, with what a
 /// pipeline rank does once an iteration. A plain value.

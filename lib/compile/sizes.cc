@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "fmt/format.h"
 #include "lib/core/arithmetic.h"
+#include "lib/core/recompute_modules.h"
 #include "lmsimbench/layout.h"
 
 namespace lmsimbench::compile {
@@ -23,6 +24,23 @@ void Choose(Sizes& sizes, YesNo stated, bool otherwise, Assumption assumption,
             bool& choice) {
   choice = stated == YesNo::kNotStated ? otherwise : IsYes(stated);
   if (stated == YesNo::kNotStated) Assume(sizes, assumption);
+}
+
+// Bytes of a number in which gradients are kept; 0 if it is not stated.
+constexpr int64_t kNotModelled = -1;
+int64_t GradientBytes(Precision precision) {
+  switch (precision) {
+    case Precision::kNotStated:
+      return 0;
+    case Precision::kFp32:
+    case Precision::kTf32:
+      return 4;
+    case Precision::kFp16:
+    case Precision::kBf16:
+      return 2;
+    default:
+      return kNotModelled;
+  }
 }
 
 absl::Status NotModelled(const std::string& what) {
@@ -59,10 +77,41 @@ absl::Status CheckModelled(const Workload& workload,
   if (IsYes(config.offload_optimizer)) {
     return NotModelled("an offloaded optimizer");
   }
+  if (GradientBytes(workload.gradient_precision) == kNotModelled) {
+    return NotModelled(fmt::format(
+        "gradients in {}", std::string(Name(workload.gradient_precision))));
+  }
   if (workload.optimizer == Optimizer::kAdafactor ||
       workload.optimizer == Optimizer::kMuon) {
     return NotModelled(
         fmt::format("the optimizer {}", std::string(Name(workload.optimizer))));
+  }
+  return absl::OkStatus();
+}
+
+// A detail says nothing without what it is a detail of.
+absl::Status CheckDetails(const ParallelConfig& config) {
+  const bool recompute = config.recompute != Recompute::kNotStated;
+  const struct {
+    const char* name;
+    bool is_stated;
+    const char* of;
+    bool of_is_stated;
+  } details[] = {
+      {"recompute_layers", IsStated(config.recompute_layers), "recompute",
+       recompute},
+      {"recompute_method",
+       config.recompute_method != RecomputeMethod::kNotStated, "recompute",
+       recompute},
+      {"recompute_modules", !config.recompute_modules.empty(), "recompute",
+       recompute},
+      {"zero_group", IsStated(config.zero_group), "zero",
+       config.zero != ZeroStage::kNotStated},
+  };
+  for (const auto& detail : details) {
+    if (!detail.is_stated || detail.of_is_stated) continue;
+    return absl::FailedPreconditionError(
+        fmt::format("{} is stated, and {} is not", detail.name, detail.of));
   }
   return absl::OkStatus();
 }
@@ -98,7 +147,12 @@ absl::Status CheckStated(const Workload& workload,
     return absl::FailedPreconditionError(
         "a chunked loss needs loss_chunk, which is not stated");
   }
-  return absl::OkStatus();
+  if (config.recompute == Recompute::kLayers &&
+      !IsStated(config.recompute_layers)) {
+    return absl::FailedPreconditionError(
+        "recomputation of layers needs recompute_layers, which is not stated");
+  }
+  return CheckDetails(config);
 }
 
 // Parameters and bytes are whole numbers that sums must hold exactly: no tensor
@@ -121,7 +175,8 @@ absl::Status CheckRange(const Workload& workload, const ParallelConfig& config,
     const char* name;
     int64_t product;
   } products[] = {
-      {"activations of a layer", SaturatingProduct(tokens, std::max(width, scores), kMargin)},
+      {"activations of a layer",
+       SaturatingProduct(tokens, std::max(width, scores), kMargin)},
       {"parameters",
        SaturatingProduct(model.hidden, width, model.layers, kMargin)},
       {"the position table",
@@ -160,19 +215,6 @@ void ChoosePrecision(const Workload& workload, Sizes& sizes) {
       sizes.matrix_precision = workload.precision;
       sizes.matrix_bytes = 1;
       return;
-  }
-}
-
-// Bytes of a number in which gradients are kept; 0 if it is not stated.
-int64_t GradientBytes(Precision precision) {
-  switch (precision) {
-    case Precision::kNotStated:
-      return 0;
-    case Precision::kFp32:
-    case Precision::kTf32:
-      return 4;
-    default:
-      return 2;
   }
 }
 
@@ -234,7 +276,8 @@ void ChooseStates(const Workload& workload, const ParallelConfig& config,
 
 // Fused attention came with the models that have a gated MLP, and dropout went
 // with the models that had neither: GPT-2 and GPT-3 train with it, Llama and
-// its kin without. A model that says more is taken at its word.
+// its kin without. A model that says more is taken at its word; so with norms
+// and positions.
 void ChooseAttention(const Workload& workload, Sizes& sizes) {
   const ModelSpec& model = workload.model;
   if (workload.attention_impl == AttentionImpl::kNotStated &&
@@ -254,36 +297,40 @@ void ChooseAttention(const Workload& workload, Sizes& sizes) {
   }
 }
 
-absl::Status ChooseRecompute(const ParallelConfig& config, Sizes& sizes) {
+void ChooseNormAndPositions(const ModelSpec& model, Sizes& sizes) {
+  const bool gated = IsYes(model.gated_mlp);
+  bool rms = model.norm == NormKind::kRmsNorm;
+  if (model.norm == NormKind::kNotStated) {
+    rms = gated;
+    Assume(sizes, rms ? Assumption::kRmsNorm : Assumption::kLayerNorm);
+  }
+  sizes.norm_parameters = rms ? model.hidden : 2 * model.hidden;
+  sizes.rotary = model.positions == PositionKind::kRotary;
+  if (model.positions == PositionKind::kNotStated) {
+    sizes.rotary = gated;
+    Assume(sizes, gated ? Assumption::kRotary : Assumption::kNoPositionTable);
+  }
+}
+
+void ChooseRecompute(const ParallelConfig& config, Sizes& sizes) {
   if (config.recompute == Recompute::kNotStated) {
     Assume(sizes, Assumption::kNoRecompute);
   }
   if (config.recompute != Recompute::kSelective &&
       config.recompute != Recompute::kOperators) {
-    return absl::OkStatus();
+    return;
   }
-  absl::string_view modules = config.recompute_modules;
-  if (modules.empty()) modules = "attention";
-  while (!modules.empty()) {
-    const size_t end = std::min(modules.find('-'), modules.size());
-    const absl::string_view module = modules.substr(0, end);
-    modules.remove_prefix(std::min(end + 1, modules.size()));
-    if (module == "attention") {
-      sizes.recompute_attention = true;
-    } else if (module == "norm") {
-      sizes.recompute_norm = true;
-    } else if (module == "activation") {
-      sizes.recompute_activation = true;
-    } else if (module == "mlp") {
-      sizes.recompute_mlp = true;
-    } else {
-      return absl::InvalidArgumentError(
-          fmt::format("recompute_modules '{}' names '{}'; known are attention, "
-                      "norm, activation, mlp",
-                      config.recompute_modules, std::string(module)));
-    }
+  if (config.recompute_modules.empty()) {
+    sizes.recompute_attention = true;
+    return;
   }
-  return absl::OkStatus();
+  VisitRecomputeModules(config.recompute_modules, [&](absl::string_view name) {
+    if (name == "attention") sizes.recompute_attention = true;
+    if (name == "norm") sizes.recompute_norm = true;
+    if (name == "activation") sizes.recompute_activation = true;
+    if (name == "mlp") sizes.recompute_mlp = true;
+    return true;
+  });
 }
 
 }  // namespace
@@ -298,8 +345,7 @@ absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
   sizes = Sizes();
   ChoosePrecision(workload, sizes);
   ChooseStates(workload, config, sizes);
-  status = ChooseRecompute(config, sizes);
-  if (!status.ok()) return status;
+  ChooseRecompute(config, sizes);
 
   sizes.tp = config.tp;
   sizes.sequences = config.micro_batch;
@@ -330,15 +376,8 @@ absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
   if (model.positions == PositionKind::kLearned) {
     sizes.positions =
         IsStated(model.max_positions) ? model.max_positions : workload.seq_len;
-  } else if (model.positions == PositionKind::kNotStated) {
-    Assume(sizes, Assumption::kNoPositionTable);
   }
-  sizes.rotary = model.positions == PositionKind::kRotary;
-  if (model.norm == NormKind::kNotStated) {
-    Assume(sizes, Assumption::kLayerNorm);
-  }
-  sizes.norm_parameters =
-      model.norm == NormKind::kRmsNorm ? model.hidden : 2 * model.hidden;
+  ChooseNormAndPositions(model, sizes);
   sizes.norms_per_layer = model.norms_per_layer;
   if (model.sliding_window < workload.seq_len) {
     sizes.window = model.sliding_window;
@@ -352,15 +391,20 @@ absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
   sizes.qk_norm = IsYes(model.qk_norm);
   sizes.qkv_bias = IsYes(model.qkv_bias);
   sizes.linear_bias = IsYes(model.linear_bias);
+  if (model.qkv_bias == YesNo::kNotStated ||
+      model.linear_bias == YesNo::kNotStated) {
+    Assume(sizes, Assumption::kNoBias);
+  }
+  if (IsYes(workload.packed)) Assume(sizes, Assumption::kWholeSequence);
   Choose(sizes, model.tied_embeddings, false, Assumption::kUntiedEmbeddings,
          sizes.tied_embeddings);
-  if (workload.loss_impl == LossImpl::kNotStated) {
+  // A chunk says that the loss is chunked.
+  if (IsStated(workload.loss_chunk)) {
+    sizes.loss_chunk = std::min(workload.loss_chunk, sizes.tokens);
+  } else if (workload.loss_impl == LossImpl::kNotStated) {
     Assume(sizes, Assumption::kPlainLoss);
   }
   sizes.fused_loss = workload.loss_impl == LossImpl::kFused;
-  if (workload.loss_impl == LossImpl::kChunked) {
-    sizes.loss_chunk = std::min(workload.loss_chunk, sizes.tokens);
-  }
   sizes.fused_norm = workload.fused_norm != YesNo::kNo;
 
   // Only where asked to: whether a framework overlaps by itself depends on its

@@ -9,32 +9,10 @@
 #include "lmsimbench/legality.h"
 #include "lmsimbench/pipeline.h"
 #include "test/aggregate/random_iteration.h"
-#include "test/core/model_examples.h"
+#include "test/pipelines.h"
 
 namespace lmsimbench {
 namespace {
-
-Program Compiled(const Workload& workload, const ParallelConfig& config) {
-  absl::StatusOr<Program> program = Compile(workload, config);
-  INFO(program.status());
-  REQUIRE(program.ok());
-  return *std::move(program);
-}
-
-Workload SmallWorkload() {
-  Workload workload;
-  workload.model = DenseGated("small", 512, 8, 8, 8, 1024, 1024);
-  workload.seq_len = 128;
-  workload.global_batch = 8;
-  return workload;
-}
-
-ParallelConfig Pipeline(int64_t pp) {
-  ParallelConfig config;
-  config.pp = pp;
-  config.micro_batch = 1;
-  return config;
-}
 
 // Operations of matrix multiplications and attention cores in all passes of one
 // micro-batch. A recomputed step counts each time.
@@ -53,6 +31,59 @@ double FlopsOfPasses(const Program& program) {
     }
   }
   return flops;
+}
+
+TEST_CASE("what a model leaves open is chosen by its kind of MLP, and told") {
+  Workload workload = SmallWorkload(8, 8);
+  workload.model.norm = NormKind::kNotStated;
+  workload.model.positions = PositionKind::kNotStated;
+  const auto rotates = [](const Program& program) {
+    return std::any_of(
+        program.operators.begin(), program.operators.end(),
+        [](const Operator& op) { return op.kind == OperatorKind::kRotary; });
+  };
+  // A norm has h = 512 weights, and as many biases: 17 norms.
+  workload.model.gated_mlp = YesNo::kYes;
+  const Program gated = Compiled(workload, Pipeline(1));
+  CHECK(gated.Assumes(Assumption::kRmsNorm));
+  CHECK(gated.Assumes(Assumption::kRotary));
+  CHECK(gated.stages[0].replicated_parameters == 17 * 512);
+  CHECK(rotates(gated));
+  workload.model.gated_mlp = YesNo::kNo;
+  const Program plain = Compiled(workload, Pipeline(1));
+  CHECK(plain.Assumes(Assumption::kLayerNorm));
+  CHECK(plain.Assumes(Assumption::kNoPositionTable));
+  CHECK(plain.stages[0].replicated_parameters == 17 * 2 * 512);
+  CHECK_FALSE(rotates(plain));
+  // What is stated is not assumed.
+  workload.model.gated_mlp = YesNo::kYes;
+  workload.model.norm = NormKind::kLayerNorm;
+  workload.model.positions = PositionKind::kAlibi;
+  workload.model.qkv_bias = YesNo::kNo;
+  workload.model.linear_bias = YesNo::kNo;
+  const Program stated = Compiled(workload, Pipeline(1));
+  for (const Assumption assumption :
+       {Assumption::kRmsNorm, Assumption::kLayerNorm, Assumption::kRotary,
+        Assumption::kNoPositionTable, Assumption::kNoBias,
+        Assumption::kWholeSequence}) {
+    CHECK_FALSE(stated.Assumes(assumption));
+  }
+  CHECK(stated.stages[0].replicated_parameters == 17 * 2 * 512);
+  CHECK_FALSE(rotates(stated));
+  workload.packed = YesNo::kYes;
+  workload.model.linear_bias = YesNo::kNotStated;
+  const Program packed = Compiled(workload, Pipeline(1));
+  CHECK(packed.Assumes(Assumption::kWholeSequence));
+  CHECK(packed.Assumes(Assumption::kNoBias));
+}
+
+TEST_CASE("a chunk of the loss says that the loss is chunked") {
+  Workload workload = SmallWorkload(2, 1);
+  workload.loss_chunk = 32;
+  const Program program = Compiled(workload, Pipeline(1));
+  CHECK_FALSE(program.Assumes(Assumption::kPlainLoss));
+  workload.loss_impl = LossImpl::kChunked;
+  CHECK(ToText(program) == ToText(Compiled(workload, Pipeline(1))));
 }
 
 TEST_CASE("the stages of one tensor rank hold the parameters of the model") {
@@ -104,7 +135,7 @@ TEST_CASE("tensor ranks share all but what each of them holds whole") {
 }
 
 TEST_CASE("more tensor ranks than key and value heads hold copies of them") {
-  Workload workload = SmallWorkload();
+  Workload workload = SmallWorkload(8, 8);
   workload.model.kv_heads = 2;
   // Heads of 64: one query head and the copy of a key and of a value head that
   // 8 / 2 ranks share.
@@ -174,7 +205,7 @@ TEST_CASE("operators have the operations that are counted for their tokens") {
 }
 
 TEST_CASE("the vocabulary is padded to a multiple of 128 a tensor rank") {
-  Workload workload = SmallWorkload();
+  Workload workload = SmallWorkload(8, 8);
   workload.model.vocab = 50257;
   // ceil(50257 / (128 t)) * 128.
   const struct {
@@ -202,7 +233,7 @@ TEST_CASE("the vocabulary is padded to a multiple of 128 a tensor rank") {
 }
 
 TEST_CASE("tied embeddings are held once on one stage and twice on several") {
-  Workload workload = SmallWorkload();
+  Workload workload = SmallWorkload(8, 8);
   constexpr int64_t kMatrix = int64_t{1024} * 512;
   const auto parameters = [&](YesNo tied, int64_t pp) {
     workload.model.tied_embeddings = tied;
@@ -228,7 +259,7 @@ TEST_CASE("tied embeddings are held once on one stage and twice on several") {
 }
 
 TEST_CASE("stages own the layers that a policy or a list gives them") {
-  Workload workload = SmallWorkload();
+  Workload workload = SmallWorkload(8, 8);
   workload.model.layers = 61;
   ParallelConfig config = Pipeline(4);
   const auto layers = [&] {

@@ -105,6 +105,42 @@ TEST_CASE("a figure that is needed and not stated is named") {
   check(q, "loss_chunk");
 }
 
+TEST_CASE("gradients in formats that nobody accumulates in are refused") {
+  Question q = Dense();
+  q.workload.gradient_precision = Precision::kFp8;
+  CheckRefused(q, "gradients in fp8");
+}
+
+TEST_CASE("a detail without what it is a detail of is refused") {
+  const auto check = [](const Question& q, const char* message) {
+    const absl::Status status = Compile(q.workload, q.config).status();
+    CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+    CHECK(std::string(status.message()) == message);
+  };
+  Question q = Dense();
+  for (const RecomputeMethod method :
+       {RecomputeMethod::kNotStated, RecomputeMethod::kUniform,
+        RecomputeMethod::kBlock}) {
+    q.config.recompute = Recompute::kLayers;
+    q.config.recompute_method = method;
+    check(q,
+          "recomputation of layers needs recompute_layers, which is not "
+          "stated");
+  }
+  q = Dense();
+  q.config.recompute_layers = 4;
+  check(q, "recompute_layers is stated, and recompute is not");
+  q = Dense();
+  q.config.recompute_method = RecomputeMethod::kBlock;
+  check(q, "recompute_method is stated, and recompute is not");
+  q = Dense();
+  q.config.recompute_modules = "mlp";
+  check(q, "recompute_modules is stated, and recompute is not");
+  q = Dense();
+  q.config.zero_group = 2;
+  check(q, "zero_group is stated, and zero is not");
+}
+
 TEST_CASE("sizes that whole numbers do not hold are out of range") {
   // hidden * ffn alone is 2^62.
   Question q = Dense();
