@@ -52,7 +52,8 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
 
 /// Execution graph to seconds of every distinct operator and collective.
 /// UNIMPLEMENTED names the first operator or collective that the model does not
-/// answer.
+/// answer, INVALID_ARGUMENT the first transfer that sender and receiver do not
+/// expect at the same place: a graph may come from a user.
 absl::StatusOr<CostedGraph> CostGraph(const ExecutionGraph& graph,
                                       const CostModel& model);
 absl::Status CostGraphInto(const ExecutionGraph& graph, const CostModel& model,

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "fmt/format.h"
+#include "lib/lower/check_graph.h"
 #include "lmsimbench/pipeline.h"
 
 namespace lmsimbench {
@@ -97,11 +98,13 @@ absl::Status AskCollectives(const CostModel& model, CostedGraph& costed) {
 
 absl::Status CostGraphInto(const ExecutionGraph& graph, const CostModel& model,
                            CostedGraph& costed) {
+  absl::Status status = lower::CheckGraph(graph);
+  if (!status.ok()) return status;
   costed.graph = graph;
   costed.operators.resize(graph.program.operators.size());
-  absl::Status status = Ask(model, graph.placement.system, "operator",
-                            absl::MakeConstSpan(costed.graph.program.operators),
-                            absl::MakeSpan(costed.operators));
+  status = Ask(model, graph.placement.system, "operator",
+               absl::MakeConstSpan(costed.graph.program.operators),
+               absl::MakeSpan(costed.operators));
   if (!status.ok()) return status;
   NumberSpans(costed.graph.placement, costed.span_ordinal);
   SpanCollectives(costed);

@@ -37,9 +37,12 @@ absl::StatusOr<Schedule> ScheduleFor(const ParallelConfig& config) {
   }
 }
 
-// Micro-batches that go through a chunk in a row. A last group smaller than the
-// pipeline would wait for itself.
-int64_t GroupSize(const ParallelConfig& config, int64_t micro_batches) {
+// Micro-batches that go through a chunk in a row: under GPipe all of them. A
+// last group smaller than the pipeline would wait for itself.
+int64_t GroupSize(const ParallelConfig& config, Schedule schedule,
+                  int64_t micro_batches) {
+  if (schedule == Schedule::kGPipe) return micro_batches;
+  if (schedule == Schedule::k1F1B) return 1;
   if (IsStated(config.micro_batch_group)) return config.micro_batch_group;
   int64_t group = std::min(config.pp, micro_batches);
   while (micro_batches % group != 0 && micro_batches % group < config.pp) {
@@ -187,7 +190,7 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
   shape.pp = config.pp;
   shape.chunks = static_cast<int64_t>(program.chunk_kind.size()) / config.pp;
   shape.micro_batches = program.micro_batches;
-  shape.group = interleaved ? GroupSize(config, shape.micro_batches) : 1;
+  shape.group = GroupSize(config, *schedule, shape.micro_batches);
   status = CheckPasses(shape);
   if (!status.ok()) return status;
   AddSchedules(shape, graph);

@@ -6,8 +6,7 @@
 #include "lmsimbench/legality.h"
 #include "test/aggregate/random_iteration.h"
 #include "test/aggregate/run_stages.h"
-#include "test/core/model_examples.h"
-#include "test/cost/fixed_model.h"
+#include "test/pipelines.h"
 
 namespace lmsimbench {
 namespace {
@@ -33,24 +32,6 @@ FixedModel LayersOnly(double forward, double backward) {
   return model;
 }
 
-Workload Layers(int64_t layers, int64_t micro_batches) {
-  Workload workload;
-  workload.model = DenseGated("layers", 512, layers, 8, 8, 1024, 1024);
-  workload.seq_len = 128;
-  workload.global_batch = micro_batches;
-  return workload;
-}
-
-ParallelConfig Pipeline(int64_t pp, Schedule schedule, int64_t vpp = 1) {
-  ParallelConfig config;
-  config.pp = pp;
-  config.vpp = vpp;
-  config.schedule = schedule;
-  config.micro_batch = 1;
-  config.placement = StagePlacement::kEven;
-  return config;
-}
-
 void CheckBubble(const Prediction& prediction, double work, double bubble) {
   CHECK(prediction.iteration_time_s == work + bubble);
   for (const RankPrediction& rank : prediction.ranks) {
@@ -74,8 +55,8 @@ TEST_CASE("GPipe and 1F1B have a bubble of (p - 1) (F + B)") {
     const double pass = static_cast<double>(layers) * (forward + backward);
     for (const Schedule schedule : {Schedule::kGPipe, Schedule::k1F1B}) {
       CAPTURE(p, m, layers, forward, backward, Name(schedule));
-      RunStages(Layers(layers * p, m), Pipeline(p, schedule), TestSystem(),
-                model, stages);
+      RunStages(SmallWorkload(layers * p, m), Pipeline(p, schedule),
+                TestSystem(), model, stages);
       CheckBubble(stages.prediction, static_cast<double>(m) * pass,
                   static_cast<double>(p - 1) * pass);
     }
@@ -93,12 +74,33 @@ TEST_CASE("interleaved 1F1B has a bubble of (p - 1) (F + B) / v") {
     const double forward = RandomSeconds(random);
     const double backward = RandomSeconds(random);
     CAPTURE(p, v, m, layers, forward, backward);
-    RunStages(Layers(layers * p * v, m),
+    RunStages(SmallWorkload(layers * p * v, m),
               Pipeline(p, Schedule::kInterleaved1F1B, v), TestSystem(),
               LayersOnly(forward, backward), stages);
     const double chunk = static_cast<double>(layers) * (forward + backward);
     CheckBubble(stages.prediction, static_cast<double>(m * v) * chunk,
                 static_cast<double>(p - 1) * chunk);
+  }
+}
+
+// All micro-batches go through a chunk before the next one begins; with as many
+// of them as stages the first is back from the others in time.
+TEST_CASE(
+    "GPipe over several chunks of a rank has a bubble of (p - 1) (F + B) / v") {
+  std::mt19937_64 random(4);
+  Stages stages;
+  for (int i = 0; i < 200; ++i) {
+    const auto p = static_cast<int64_t>(2 + random() % 5);
+    const auto v = static_cast<int64_t>(2 + random() % 3);
+    const auto m = p + static_cast<int64_t>(random() % 10);
+    const double forward = RandomSeconds(random);
+    const double backward = RandomSeconds(random);
+    CAPTURE(p, v, m, forward, backward);
+    RunStages(SmallWorkload(p * v, m), Pipeline(p, Schedule::kGPipe, v),
+              TestSystem(), LayersOnly(forward, backward), stages);
+    CheckBubble(stages.prediction,
+                static_cast<double>(m * v) * (forward + backward),
+                static_cast<double>(p - 1) * (forward + backward));
   }
 }
 
@@ -185,7 +187,8 @@ TEST_CASE("interleaved 1F1B keeps 2 (p - r - 1) + (v - 1) p + 1 chunks") {
     const auto m = p * static_cast<int64_t>(1 + random() % 4);
     const ParallelConfig config = Pipeline(p, Schedule::kInterleaved1F1B, v);
     CAPTURE(p, v, m);
-    RunStages(Layers(p * v, m), config, TestSystem(), LayersOnly(1, 2), stages);
+    RunStages(SmallWorkload(p * v, m), config, TestSystem(), LayersOnly(1, 2),
+              stages);
     // Of the layers alone, which all chunks have in common.
     int64_t layer = 0;
     for (Block& block : stages.program.blocks) {

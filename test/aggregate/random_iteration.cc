@@ -71,10 +71,11 @@ RandomIteration MakeRandomIteration(std::mt19937_64& random) {
     config.recompute_modules =
         Any(random, {"", "norm", "activation-attention", "mlp-norm"});
   }
-  config.schedule = config.vpp > 1
-                        ? Schedule::kInterleaved1F1B
-                        : Any(random, {Schedule::kNotStated, Schedule::kGPipe,
-                                       Schedule::k1F1B});
+  config.schedule =
+      config.vpp > 1
+          ? Any(random, {Schedule::kInterleaved1F1B, Schedule::kGPipe})
+          : Any(random,
+                {Schedule::kNotStated, Schedule::kGPipe, Schedule::k1F1B});
   config.overlap_grad_reduce = AnyFact(random);
   config.overlap_param_gather = AnyFact(random);
   config.overlap_p2p = AnyFact(random);

@@ -23,6 +23,9 @@ ExecutionGraph TinyGraph() {
       {CollectiveKind::kAllGather, Group::kData, 3000},
       {CollectiveKind::kReduceScatter, Group::kTensor, 4000},
   };
+  // One chunk that nothing runs through.
+  graph.chunks.resize(1);
+  graph.schedule_begin = {0, 0};
   Placement& placement = graph.placement;
   placement.system = TestSystem();
   placement.spans = {

@@ -3,43 +3,11 @@
 #include <vector>
 
 #include "catch2/catch.hpp"
-#include "lmsimbench/pipeline.h"
 #include "test/compile/korthikanti.h"
-#include "test/core/model_examples.h"
-#include "test/cost/fixed_model.h"
+#include "test/pipelines.h"
 
 namespace lmsimbench {
 namespace {
-
-Workload SmallWorkload(int64_t layers, int64_t micro_batches) {
-  Workload workload;
-  workload.model = DenseGated("small", 512, layers, 8, 8, 1024, 1024);
-  workload.seq_len = 128;
-  workload.global_batch = micro_batches;
-  return workload;
-}
-
-ParallelConfig Pipeline(int64_t pp, Schedule schedule, int64_t vpp = 1) {
-  ParallelConfig config;
-  config.pp = pp;
-  config.vpp = vpp;
-  config.schedule = schedule;
-  config.micro_batch = 1;
-  return config;
-}
-
-ExecutionGraph Lowered(const Workload& workload, const ParallelConfig& config) {
-  const absl::StatusOr<Program> program = Compile(workload, config);
-  INFO(program.status());
-  REQUIRE(program.ok());
-  const absl::StatusOr<Placement> placement = Place(config, TestSystem());
-  INFO(placement.status());
-  REQUIRE(placement.ok());
-  absl::StatusOr<ExecutionGraph> graph = Lower(*program, *placement, config);
-  INFO(graph.status());
-  REQUIRE(graph.ok());
-  return *std::move(graph);
-}
 
 // Forward passes in front of the first backward pass.
 int64_t ForwardFirst(const ExecutionGraph& graph, int64_t rank) {
