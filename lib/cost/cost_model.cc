@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/match.h"
 #include "fmt/format.h"
 #include "lib/core/operator_text.h"
 
@@ -19,6 +20,19 @@ absl::Status NotAnAnswer(const std::string& model, const std::string& what,
                   model, cost.seconds, Text(Name(cost.evidence)), what));
 }
 
+// The message of a model that failed, with its name. The part of a composite
+// has named itself: it becomes 'composite/part'.
+std::string Named(const std::string& model, const std::string& message) {
+  const std::string prefix = "cost model '";
+  if (!absl::StartsWith(message, prefix)) {
+    return fmt::format("cost model '{}': {}", model, message);
+  }
+  const std::string part = message.substr(prefix.size());
+  const bool same_name = absl::StartsWith(part, model + "/") ||
+                         absl::StartsWith(part, model + "'");
+  return same_name ? message : prefix + model + "/" + part;
+}
+
 // The checks that both kinds of question share.
 template <typename Question, typename Ask>
 absl::Status CheckedCosts(const std::string& model,
@@ -33,8 +47,7 @@ absl::Status CheckedCosts(const std::string& model,
   std::fill(costs.begin(), costs.end(), Cost{});
   absl::Status status = ask();
   if (!status.ok()) {
-    return absl::Status(status.code(), fmt::format("cost model '{}': {}", model,
-                                                   Text(status.message())));
+    return absl::Status(status.code(), Named(model, Text(status.message())));
   }
   for (size_t i = 0; i < costs.size(); ++i) {
     Cost& cost = costs[i];

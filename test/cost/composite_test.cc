@@ -56,7 +56,15 @@ TEST_CASE("A part that fails is named") {
       StatusOf(*model, TestSystem(), Matmul(64, 64, 64));
   CHECK(status.code() == absl::StatusCode::kInternal);
   CHECK_THAT(std::string(status.message()),
-             Contains("'whole'") && Contains("'broken part'"));
+             Contains("cost model 'whole/broken part' answers nan seconds"));
+  // A composite within one of the same name is not named twice.
+  std::vector<std::unique_ptr<CostModel>> inner;
+  inner.push_back(std::make_unique<FixedModel>(
+      Cost{kNoNumber, Evidence::kMeasured}, "broken part"));
+  std::vector<std::unique_ptr<CostModel>> outer;
+  outer.push_back(MakeCompositeModel("whole", std::move(inner)));
+  const auto nested = MakeCompositeModel("whole", std::move(outer));
+  CHECK(StatusOf(*nested, TestSystem(), Matmul(64, 64, 64)) == status);
 }
 
 TEST_CASE("A composite of nothing answers nothing") {
