@@ -229,10 +229,12 @@ int AskQuestion(const Bundle& bundle, const QuestionOptions& options,
 }
 
 std::string QuestionText(const Question& question) {
-  std::string text =
-      fmt::format("model {}, platform {}, {} devices\nconfiguration: {}\n",
-                  question.workload.model.name, question.system.name,
-                  question.system.devices, question.config);
+  Workload workload = question.workload;
+  workload.model = {};
+  std::string text = fmt::format(
+      "model {}, platform {}, {} devices\nworkload: {}\nconfiguration: {}\n",
+      question.workload.model.name, question.system.name,
+      question.system.devices, workload, question.config);
   if (question.measured != nullptr) {
     text += fmt::format("measured: {} ms, {} GiB\n",
                         Milliseconds(question.measured->iteration_time_s),

@@ -9,6 +9,11 @@
 
 namespace {
 
+// Slices of a timeline that is written. With the samples of memory between them
+// they take some 330 bytes each; a browser opens half a gigabyte, and not much
+// more.
+constexpr int64_t kMostSlices = 1'500'000;
+
 absl::Status Run(StageName stage, const Question& question,
                  const lmsimbench::CostModel& model, Stages& stages) {
   switch (stage) {
@@ -54,6 +59,13 @@ absl::StatusOr<std::string> TraceOf(const Question& question,
                                 StageName::kLower, StageName::kCost}) {
     const absl::Status status = RunStage(stage, question, model, stages);
     if (!status.ok()) return status;
+  }
+  const int64_t slices = lmsimbench::CountTasks(stages.graph);
+  if (slices > kMostSlices) {
+    return absl::OutOfRangeError(fmt::format(
+        "the timeline has {} slices, more than the {} that a viewer opens; "
+        "fewer micro-batches (a smaller global batch) show the same pattern",
+        slices, kMostSlices));
   }
   const auto timeline = lmsimbench::Expand(stages.costed);
   if (!timeline.ok()) return timeline.status();

@@ -8,6 +8,7 @@ expect_exit 0 explain $question
 grep '^== ' "$scratch/out" | sed 's/^== //; s/:.*//' | tr '\n' ' ' >"$scratch/stages"
 [ "$(cat "$scratch/stages")" = "compile place lower cost aggregate " ] ||
   fail "the stages are: $(cat "$scratch/stages")"
+expect_out "workload: seq-len 2048, global-batch 16"
 # Operators with shapes, groups with spans, schedules, evidence, rank classes.
 # A tensor rank's part of QKV: 2 * 2048 tokens, 3 * 6144 / 8 outputs.
 expect_out "4096 x 2304 x 6144"

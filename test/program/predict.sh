@@ -56,6 +56,11 @@ awk -F'"pid":|,"tid":|,"ts":|,"dur":|,"args"' '/"ph":"X"/ {
 expect_exit 1 predict $question --simulator calculon --trace "$scratch/other.json"
 expect_err "simulator 'calculon' gives no timeline"
 expect_no_file "$scratch/other.json"
+# 2048 micro-batches are more than a viewer opens: refused before it is written.
+long=$(echo "$question" | sed 's/--global-batch 16/--global-batch 8192/')
+expect_exit 1 predict $long --trace "$scratch/long.json"
+expect_err "more than the 1500000 that a viewer opens"
+expect_no_file "$scratch/long.json"
 expect_exit 1 predict $question --trace "$scratch/no/such/folder.json"
 expect_err "$scratch/no/such/folder.json"
 finish
