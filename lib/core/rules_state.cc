@@ -73,8 +73,8 @@ bool FullRecomputeHasNoBlocks(const Subject& s, std::string* why) {
     return true;
   }
   return Broken(why,
-                "recomputation full is of every layer; the first layers of "
-                "each stage, recompute_method block, are recomputation layers");
+                "recomputation full takes every layer; recompute_method block "
+                "takes the first layers of each stage: recompute layers");
 }
 
 bool RecomputeLayersWithin(const Subject& s, std::string* why) {
