@@ -42,17 +42,8 @@ void AppendOperators(const Program& program, std::string& text) {
 }
 
 void AppendCollectives(const Program& program, std::string& text) {
-  text += "\ncollectives of the blocks\n";
-  AppendLine(fmt::format("  {:>4}  {:<14} {:<10} {:>14}", "id", "collective",
-                         "group", "bytes"),
-             text);
-  for (size_t i = 0; i < program.collectives.size(); ++i) {
-    const Collective& collective = program.collectives[i];
-    AppendLine(
-        fmt::format("  {:>4}  {:<14} {:<10} {:>14}", fmt::format("c{}", i),
-                    collective.kind, collective.group, collective.bytes),
-        text);
-  }
+  text +=
+      "\ncollectives of the blocks\n" + CollectivesText(program.collectives);
 }
 
 void AppendStep(const Program& program, const Block& block, int32_t index,

@@ -1,6 +1,7 @@
 #include "lib/core/operator_text.h"
 
 #include "fmt/format.h"
+#include "lmsimbench/fmt.h"
 
 namespace lmsimbench {
 
@@ -24,6 +25,17 @@ std::string ShapeText(const Operator& op) {
       return fmt::format("{} x {}", op.rows, op.width);
   }
   return "invalid shape";
+}
+
+std::string CollectivesText(absl::Span<const Collective> collectives) {
+  constexpr char kLine[] = "  {:>4}  {:<14} {:<10} {:>14}\n";
+  std::string text = fmt::format(kLine, "id", "collective", "group", "bytes");
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    const Collective& collective = collectives[i];
+    text += fmt::format(kLine, fmt::format("c{}", i), collective.kind,
+                        collective.group, collective.bytes);
+  }
+  return text;
 }
 
 }  // namespace lmsimbench

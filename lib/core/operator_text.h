@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/types/span.h"
 #include "lmsimbench/operator.h"
 
 namespace lmsimbench {
@@ -10,5 +11,8 @@ namespace lmsimbench {
 /// multiplication, "4096 x 1024" of elementwise work, queries, keys and heads
 /// of attention.
 std::string ShapeText(const Operator& op);
+
+/// A table of collectives with a head, one a line, numbered c0, c1….
+std::string CollectivesText(absl::Span<const Collective> collectives);
 
 }  // namespace lmsimbench

@@ -5,6 +5,7 @@
 
 #include "absl/types/span.h"
 #include "fmt/format.h"
+#include "lib/core/operator_text.h"
 #include "lib/lower/pass_notation.h"
 #include "lmsimbench/execution_graph.h"
 #include "lmsimbench/fmt.h"
@@ -76,17 +77,7 @@ std::string ScheduleText(absl::Span<const Pass> passes) {
 
 void AppendCollectives(const ExecutionGraph& graph, std::string& text) {
   if (graph.collectives.empty()) return;
-  text += "\ncollectives\n";
-  AppendLine(fmt::format("  {:>4}  {:<14} {:<10} {:>14}", "id", "collective",
-                         "group", "bytes"),
-             text);
-  for (size_t i = 0; i < graph.collectives.size(); ++i) {
-    const Collective& collective = graph.collectives[i];
-    AppendLine(
-        fmt::format("  {:>4}  {:<14} {:<10} {:>14}", fmt::format("c{}", i),
-                    collective.kind, collective.group, collective.bytes),
-        text);
-  }
+  text += "\ncollectives\n" + CollectivesText(graph.collectives);
 }
 
 // The step of a backward pass at which a bucket is complete.

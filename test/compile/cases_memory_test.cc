@@ -5,19 +5,12 @@
 #include "lmsimbench/counts.h"
 #include "lmsimbench/pipeline.h"
 #include "test/compile/korthikanti.h"
-#include "test/core/model_examples.h"
+#include "test/pipelines.h"
 
 namespace lmsimbench {
 namespace {
 
 constexpr double kGiB = 1 << 30;
-
-Program Compiled(const Workload& workload, const ParallelConfig& config) {
-  absl::StatusOr<Program> program = Compile(workload, config);
-  INFO(program.status());
-  REQUIRE(program.ok());
-  return *std::move(program);
-}
 
 const Block& TheBlock(const Program& program, BlockKind kind) {
   const auto of_kind = [kind](const Block& b) { return b.kind == kind; };

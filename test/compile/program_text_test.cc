@@ -2,8 +2,8 @@
 #include <string>
 
 #include "catch2/catch.hpp"
-#include "lib/core/json_document.h"
-#include "lmsimbench/pipeline.h"
+#include "test/pipelines.h"
+#include "test/texts.h"
 
 namespace lmsimbench {
 namespace {
@@ -29,21 +29,7 @@ Program Small() {
   config.micro_batch = 1;
   config.recompute = Recompute::kSelective;
   config.overlap_tensor = YesNo::kNo;
-  const absl::StatusOr<Program> program = Compile(workload, config);
-  INFO(program.status());
-  REQUIRE(program.ok());
-  return *program;
-}
-
-nlohmann::ordered_json Parsed(const std::string& text) {
-  const auto json = ParseJson(text);
-  INFO(json.status());
-  REQUIRE(json.ok());
-  return *json;
-}
-
-bool Has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return Compiled(workload, config);
 }
 
 TEST_CASE("the text of a program names operators with operations and bytes") {

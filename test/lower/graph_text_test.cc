@@ -1,8 +1,8 @@
 #include <string>
 
 #include "catch2/catch.hpp"
-#include "lib/core/json_document.h"
-#include "lmsimbench/pipeline.h"
+#include "test/pipelines.h"
+#include "test/texts.h"
 
 namespace lmsimbench {
 namespace {
@@ -42,28 +42,7 @@ ExecutionGraph Small(const Asked& asked) {
       config.overlap_p2p = overlap;
   System system;
   system.network.resize(1);
-  const absl::StatusOr<Program> program = Compile(workload, config);
-  INFO(program.status());
-  REQUIRE(program.ok());
-  const absl::StatusOr<Placement> placement = Place(config, system);
-  INFO(placement.status());
-  REQUIRE(placement.ok());
-  const absl::StatusOr<ExecutionGraph> graph =
-      Lower(*program, *placement, config);
-  INFO(graph.status());
-  REQUIRE(graph.ok());
-  return *graph;
-}
-
-nlohmann::ordered_json Parsed(const std::string& text) {
-  const auto json = ParseJson(text);
-  INFO(json.status());
-  REQUIRE(json.ok());
-  return *json;
-}
-
-bool Has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return Lowered(workload, config, system);
 }
 
 TEST_CASE("the text of a schedule divides its phases by bars") {
