@@ -10,7 +10,7 @@
 #include "nlohmann/json.hpp"
 #include "test/aggregate/execute_graphs.h"
 #include "test/aggregate/execute_random.h"
-#include "test/cost/fixed_model.h"
+#include "test/pipelines.h"
 
 namespace lmsimbench {
 namespace {
@@ -47,20 +47,7 @@ CostedGraph Transformer() {
     return Cost{1e-5 + static_cast<double>(c.collective.bytes) / 1e11,
                 Evidence::kAnalytic};
   };
-  const absl::StatusOr<Program> program = Compile(workload, config);
-  INFO(program.status());
-  REQUIRE(program.ok());
-  const absl::StatusOr<Placement> placement = Place(config, TestSystem());
-  INFO(placement.status());
-  REQUIRE(placement.ok());
-  const absl::StatusOr<ExecutionGraph> graph =
-      Lower(*program, *placement, config);
-  INFO(graph.status());
-  REQUIRE(graph.ok());
-  absl::StatusOr<CostedGraph> costed = CostGraph(*graph, model);
-  INFO(costed.status());
-  REQUIRE(costed.ok());
-  return *std::move(costed);
+  return Costed(Lowered(workload, config), model);
 }
 
 Timeline Expanded(const CostedGraph& costed) {
