@@ -52,8 +52,14 @@ absl::Status CheckModelled(const Workload& workload,
                            const ParallelConfig& config) {
   const ModelSpec& model = workload.model;
   if (HasExperts(model)) return NotModelled("mixtures of experts");
-  if (model.attention == AttentionKind::kLatent) {
+  if (model.attention == AttentionKind::kLatent ||
+      IsStated(model.kv_lora_rank)) {
     return NotModelled("multi-head latent attention");
+  }
+  if (IsStated(model.v_head_dim) && model.v_head_dim != HeadDim(model)) {
+    return NotModelled(
+        fmt::format("value heads of width {} beside query heads of width {}",
+                    model.v_head_dim, HeadDim(model)));
   }
   if (model.mtp_layers > 0) return NotModelled("multi-token prediction");
   if (model.norms_per_layer != 2 && model.norms_per_layer != 4) {

@@ -138,8 +138,8 @@ std::string ToText(const Placement& placement) {
   }
   text += "\n\n";
   AppendGroups(p, text);
-  text += fmt::format("\n{} rank classes, by the numbers of their spans\n",
-                      p.classes.size());
+  text += fmt::format("\n{} rank class{}, by the numbers of their spans\n",
+                      p.classes.size(), p.classes.size() == 1 ? "" : "es");
   AppendClasses(p, text);
   return text;
 }

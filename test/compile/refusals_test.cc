@@ -39,6 +39,11 @@ TEST_CASE("models that are not dense transformers are refused by name") {
   q.workload.model.attention = AttentionKind::kLatent;
   q.workload.model.kv_lora_rank = 512;
   CheckRefused(q, "multi-head latent attention");
+  q.workload.model.attention = AttentionKind::kNotStated;
+  CheckRefused(q, "multi-head latent attention");
+  q = Dense();
+  q.workload.model.v_head_dim = 64;
+  CheckRefused(q, "value heads of width 64 beside query heads of width 128");
   q = Dense();
   q.workload.model.mtp_layers = 1;
   CheckRefused(q, "multi-token prediction");

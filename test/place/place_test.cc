@@ -3,7 +3,7 @@
 
 #include "absl/strings/match.h"
 #include "catch2/catch.hpp"
-#include "lmsimbench/pipeline.h"
+#include "test/pipelines.h"
 
 namespace lmsimbench {
 namespace {
@@ -29,13 +29,6 @@ ParallelConfig Config(int64_t tp, int64_t dp, int64_t pp) {
   config.dp = dp;
   config.pp = pp;
   return config;
-}
-
-Placement Placed(const ParallelConfig& config, const System& system) {
-  absl::StatusOr<Placement> placement = Place(config, system);
-  INFO(placement.status().ToString());
-  REQUIRE(placement.ok());
-  return *std::move(placement);
 }
 
 Span SpanOf(const Placement& placement, Group group, int64_t rank) {

@@ -1,8 +1,8 @@
 #include <string>
 
 #include "catch2/catch.hpp"
-#include "lib/core/json_document.h"
 #include "lmsimbench/pipeline.h"
+#include "test/texts.h"
 
 namespace lmsimbench {
 namespace {
@@ -66,24 +66,32 @@ TEST_CASE("stages whose ranks behave alike share a line of the text") {
 
 TEST_CASE("the JSON of a placement holds what the value does") {
   const Placement placement = SixesOnEights();
-  const auto json = ParseJson(ToJson(placement));
-  REQUIRE(json.ok());
-  CHECK((*json)["ranks"] == 24);
-  CHECK((*json)["system"]["name"] == "two levels");
-  CHECK((*json)["rank_order"].size() == 4);
-  CHECK((*json)["shard_ranks"] == 2);
-  REQUIRE((*json)["spans"].size() == placement.spans.size());
-  REQUIRE((*json)["classes"].size() == placement.classes.size());
-  CHECK((*json)["pipeline_kinds"].size() == placement.pipeline_kinds.size());
+  const auto json = Parsed(ToJson(placement));
+  CHECK(json["ranks"] == 24);
+  CHECK(json["system"]["name"] == "two levels");
+  CHECK(json["rank_order"].size() == 4);
+  CHECK(json["shard_ranks"] == 2);
+  REQUIRE(json["spans"].size() == placement.spans.size());
+  REQUIRE(json["classes"].size() == placement.classes.size());
+  CHECK(json["pipeline_kinds"].size() == placement.pipeline_kinds.size());
 
   // Ranks 0 to 5 are one node's.
-  const auto& span = (*json)["spans"][static_cast<size_t>(
-      (*json)["classes"][0]["span"]["tensor"].get<int>())];
+  const auto& span = json["spans"][static_cast<size_t>(
+      json["classes"][0]["span"]["tensor"].get<int>())];
   CHECK(span["members"] == 6);
   CHECK(span["nodes"] == 1);
   CHECK(span["members_per_node"] == 6);
   CHECK(span["level"] == 0);
   CHECK(span["level_name"] == "node");
+}
+
+TEST_CASE("one rank class is written in the singular") {
+  ParallelConfig config;
+  config.tp = 2;
+  System system;
+  system.network.resize(1);
+  CHECK(Has(ToText(*Place(config, system)),
+            "\n1 rank class, by the numbers of their spans\n"));
 }
 
 TEST_CASE("a level's name that is no UTF-8 does not stop the JSON") {
