@@ -13,35 +13,46 @@ std::string Text(Enum value) {
   return std::string(Name(value));
 }
 
-// Of its shape the figures that describe its computation.
-Json JsonOf(const Operator& op) {
-  Json json;
-  json["kind"] = Text(op.kind);
-  json["pass"] = Text(op.pass);
-  json["computation"] = Text(op.computation);
-  json["precision"] = Text(op.precision);
-  switch (op.computation) {
+// The figures of a shape that describe its computation.
+struct Figure {
+  const char* name;
+  int64_t Operator::*value;
+};
+constexpr Figure kMatrix[] = {{"batch", &Operator::batch},
+                              {"m", &Operator::m},
+                              {"n", &Operator::n},
+                              {"k", &Operator::k}};
+constexpr Figure kAttention[] = {{"batch", &Operator::batch},
+                                 {"query_tokens", &Operator::query_tokens},
+                                 {"key_tokens", &Operator::key_tokens},
+                                 {"heads", &Operator::heads},
+                                 {"kv_heads", &Operator::kv_heads},
+                                 {"head_dim", &Operator::head_dim},
+                                 {"window", &Operator::window}};
+constexpr Figure kElementwise[] = {{"rows", &Operator::rows},
+                                   {"width", &Operator::width}};
+
+absl::Span<const Figure> FiguresOf(Computation computation) {
+  switch (computation) {
     case Computation::kMatrixMultiplication:
-      json["batch"] = op.batch;
-      json["m"] = op.m;
-      json["n"] = op.n;
-      json["k"] = op.k;
-      break;
+      return kMatrix;
     case Computation::kAttention:
-      json["batch"] = op.batch;
-      json["query_tokens"] = op.query_tokens;
-      json["key_tokens"] = op.key_tokens;
-      json["heads"] = op.heads;
-      json["kv_heads"] = op.kv_heads;
-      json["head_dim"] = op.head_dim;
-      json["causal"] = op.causal;
-      json["window"] = op.window;
-      break;
+      return kAttention;
     case Computation::kElementwise:
-      json["rows"] = op.rows;
-      json["width"] = op.width;
-      break;
+      return kElementwise;
   }
+  return {};
+}
+
+Json JsonOf(const Operator& op) {
+  Json json = {{"kind", Text(op.kind)},
+               {"pass", Text(op.pass)},
+               {"computation", Text(op.computation)},
+               {"precision", Text(op.precision)}};
+  for (const Figure& figure : FiguresOf(op.computation)) {
+    json[figure.name] = op.*figure.value;
+  }
+  if (op.computation == Computation::kAttention) json["causal"] = op.causal;
   json["flops"] = op.flops;
   json["bytes"] = op.bytes;
   return json;
@@ -54,14 +65,12 @@ Json JsonOf(const Collective& collective) {
 }
 
 Json JsonOf(const Step& step) {
-  Json json;
-  json[step.is_collective ? "collective" : "operator"] = step.id;
-  json["joins"] = step.joins;
-  json["recomputed"] = step.recomputed;
-  json["gradient_parameters"] = step.gradient_parameters;
-  json["allocated_bytes"] = step.allocated_bytes;
-  json["freed_bytes"] = step.freed_bytes;
-  return json;
+  return {{step.is_collective ? "collective" : "operator", step.id},
+          {"joins", step.joins},
+          {"recomputed", step.recomputed},
+          {"gradient_parameters", step.gradient_parameters},
+          {"allocated_bytes", step.allocated_bytes},
+          {"freed_bytes", step.freed_bytes}};
 }
 
 Json JsonOf(const Tensor& tensor) {
@@ -83,6 +92,10 @@ Json JsonOf(const Stage& stage) {
           {"optimizer", stage.optimizer}};
 }
 
+Json JsonOf(const BlockRun& run) {
+  return {{"block", run.block}, {"count", run.count}};
+}
+
 template <typename List>
 Json JsonList(const List& list) {
   Json json = Json::array();
@@ -91,31 +104,25 @@ Json JsonList(const List& list) {
 }
 
 Json JsonOf(const Program& program, const Block& block) {
-  Json json;
-  json["kind"] = Text(block.kind);
-  json["layers"] = block.layers;
-  json["parameters"] = block.parameters;
-  json["replicated_parameters"] = block.replicated_parameters;
-  json["stored_bytes"] = block.stored_bytes;
-  json["forward"] = JsonList(ForwardSteps(program, block));
-  json["backward"] = JsonList(BackwardSteps(program, block));
-  json["tensors"] = JsonList(
+  const auto tensors =
       absl::MakeConstSpan(program.tensors)
-          .subspan(block.begin_tensor, block.end_tensor - block.begin_tensor));
-  return json;
+          .subspan(block.begin_tensor, block.end_tensor - block.begin_tensor);
+  return {{"kind", Text(block.kind)},
+          {"layers", block.layers},
+          {"parameters", block.parameters},
+          {"replicated_parameters", block.replicated_parameters},
+          {"stored_bytes", block.stored_bytes},
+          {"forward", JsonList(ForwardSteps(program, block))},
+          {"backward", JsonList(BackwardSteps(program, block))},
+          {"tensors", JsonList(tensors)}};
 }
 
 Json JsonOf(const Program& program, const Chunk& chunk) {
-  Json json;
-  json["layers"] = chunk.layers;
-  json["parameters"] = chunk.parameters;
-  json["replicated_parameters"] = chunk.replicated_parameters;
-  json["stored_bytes"] = chunk.stored_bytes;
-  Json& runs = json["runs"] = Json::array();
-  for (const BlockRun& run : Runs(program, chunk)) {
-    runs.push_back({{"block", run.block}, {"count", run.count}});
-  }
-  return json;
+  return {{"layers", chunk.layers},
+          {"parameters", chunk.parameters},
+          {"replicated_parameters", chunk.replicated_parameters},
+          {"stored_bytes", chunk.stored_bytes},
+          {"runs", JsonList(Runs(program, chunk))}};
 }
 
 }  // namespace
