@@ -29,4 +29,11 @@ inline absl::StatusOr<Prediction> AskAnything(const Simulator& simulator) {
   return simulator.Predict(Workload(), System(), ParallelConfig());
 }
 
+/// The time that is answered to a question whose content does not matter.
+inline double AnsweredTime(const Simulator& simulator) {
+  const absl::StatusOr<Prediction> prediction = AskAnything(simulator);
+  REQUIRE(prediction.status() == absl::OkStatus());
+  return prediction->iteration_time_s;
+}
+
 }  // namespace lmsimbench

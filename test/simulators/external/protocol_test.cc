@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "catch2/catch.hpp"
+#include "lib/simulators/external/lines.h"
 #include "lmsimbench/external_simulator.h"
 
 namespace lmsimbench::external {
@@ -14,6 +15,20 @@ using Catch::Contains;
 
 std::string Message(const absl::Status& status) {
   return std::string(status.message());
+}
+
+TEST_CASE("lines come out whole, however their bytes come in") {
+  LineBuffer lines;
+  std::string line;
+  CHECK_FALSE(lines.TakeLine(line));
+  lines.Append("a longer");
+  CHECK_FALSE(lines.TakeLine(line));
+  lines.Append(" line\nx\n\nrest");
+  CHECK((lines.TakeLine(line) && line == "a longer line"));
+  CHECK((lines.TakeLine(line) && line == "x"));
+  CHECK((lines.TakeLine(line) && line.empty()));
+  CHECK_FALSE(lines.TakeLine(line));
+  CHECK(lines.rest() == "rest");
 }
 
 TEST_CASE("a request says what is asked, on one line") {
