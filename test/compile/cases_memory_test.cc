@@ -208,6 +208,20 @@ TEST_CASE("the table of state bytes that was used is told") {
   }
 }
 
+TEST_CASE("an optimizer without two moments is in no table") {
+  // Master weights of 4 bytes, and one moment of 4 or none.
+  Workload workload = SmallWorkload(2, 1);
+  workload.precision = Precision::kBf16;
+  for (const auto& [optimizer, bytes] :
+       {std::pair(Optimizer::kSgd, 4), std::pair(Optimizer::kSgdMomentum, 8)}) {
+    workload.optimizer = optimizer;
+    const Program program = Compiled(workload, Pipeline(1));
+    CHECK(program.state_table == StateTable::kStated);
+    CHECK(program.stages[0].optimizer_bytes ==
+          bytes * program.stages[0].parameters);
+  }
+}
+
 TEST_CASE("7.5 billion parameters over 64 devices as the ZeRO paper has them") {
   // Figure 1 of arXiv 1910.02054: 120, 31.4 and 16.6 GB. The text and the
   // formula give 31.40625 and 16.640625.

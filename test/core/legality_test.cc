@@ -68,29 +68,6 @@ TEST_CASE("a message names rule, numbers and the nearest legal values") {
         "tp 4 or 8");
 }
 
-TEST_CASE("a module that is not known is named, with the nearest that is") {
-  Question q = Ask(Llama2_7B(), 4096, 32);
-  q.config.recompute = Recompute::kSelective;
-  q.config.recompute_modules = "norm-atention-mlp";
-  CHECK(TheViolation(q).message ==
-        "recompute_modules 'norm-atention-mlp' names 'atention'; known are "
-        "attention, norm, activation, mlp; nearest: recompute_modules "
-        "norm-attention-mlp");
-  // Nothing is near: the field can only go.
-  q.config.recompute_modules = "everything";
-  CHECK(*NearestLegal(q.workload, q.config, 1) == [&q] {
-    ParallelConfig without = q.config;
-    without.recompute_modules.clear();
-    return without;
-  }());
-  for (const char* odd : {"-", "norm-", "-norm", "norm--mlp"}) {
-    q.config.recompute_modules = odd;
-    CAPTURE(odd);
-    CHECK(RulesBroken(q) ==
-          std::vector<std::string>{"recompute modules are known"});
-  }
-}
-
 // The collected cases whose part is core.
 TEST_CASE(
     "30 layers on 4 stages, even placement: refused, an uneven list "
