@@ -62,6 +62,10 @@ struct AskOptions {
   std::function<bool(size_t asked, size_t total)> progress;
 };
 
+/// The platform of a run as the run used it: its number of devices and, where
+/// that is stated, its node size.
+System SystemOfRun(const System& platform, const MeasuredRun& run);
+
 /// Asks a simulator about the runs selected, one by one: the run's workload and
 /// configuration, on the run's platform with its number of devices and its node
 /// size where stated. What a simulator refuses or fails at is an answer, never

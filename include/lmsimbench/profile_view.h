@@ -29,6 +29,8 @@ class StringColumn {
   /// Ids of the rows: equal ids, equal strings. Ids of columns of one bundle
   /// are comparable.
   absl::Span<const uint32_t> ids() const { return ids_; }
+  /// Distinct strings of the pool: ids are below.
+  size_t strings() const { return ends_.size(); }
   /// The string with this id. A zero byte follows it.
   absl::string_view Text(uint32_t id) const {
     const uint32_t begin = id == 0 ? 0 : ends_[id - 1] + 1;

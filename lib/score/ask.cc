@@ -30,16 +30,6 @@ std::string Joined(const std::vector<std::string>& sentences) {
   return joined;
 }
 
-/// The run's platform as it was used.
-System SystemOf(const System& platform, const MeasuredRun& run) {
-  System system = platform;
-  system.devices = run.devices;
-  if (IsStated(run.devices_per_node) && !system.network.empty()) {
-    system.network.front().size = run.devices_per_node;
-  }
-  return system;
-}
-
 void Decline(AnswerStatus status, absl::string_view reason, Answer& answer) {
   answer = Answer();
   answer.status = status;
@@ -57,7 +47,7 @@ void AskOne(const Simulator& simulator, const Platforms& platforms,
     return;
   }
   const absl::Status status =
-      simulator.PredictInto(run.workload, SystemOf(*platform, run), run.config,
+      simulator.PredictInto(run.workload, SystemOfRun(*platform, run), run.config,
                             workspace, prediction);
   if (!status.ok()) {
     Decline(absl::IsDeadlineExceeded(status) ? AnswerStatus::kTimedOut
@@ -133,6 +123,15 @@ class Progress {
 };
 
 }  // namespace
+
+System SystemOfRun(const System& platform, const MeasuredRun& run) {
+  System system = platform;
+  system.devices = run.devices;
+  if (IsStated(run.devices_per_node) && !system.network.empty()) {
+    system.network.front().size = run.devices_per_node;
+  }
+  return system;
+}
 
 absl::StatusOr<AnswerSheet> Ask(const Simulator& simulator,
                                 const Measurements& measurements,
