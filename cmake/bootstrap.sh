@@ -20,7 +20,7 @@ packages="ca-certificates g++ cmake ninja-build libabsl-dev libcli11-dev
   libcsv-dev libflatbuffers-dev flatbuffers-compiler libfmt-dev
   nlohmann-json3-dev"
 if [ "$goal" = test ]; then
-  packages="$packages catch2 libbenchmark-dev python3 zlib1g-dev"
+  packages="$packages abigail-tools catch2 libbenchmark-dev pkg-config python3 zlib1g-dev"
 fi
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
