@@ -196,7 +196,7 @@ absl::Status Execute(const CostedGraph& costed, ExecuteWorkspace& workspace,
   auto& records = state.sink.records;
   if (records.size() < classes) records.resize(classes);
   for (size_t c = 0; c < classes; ++c) records[c].Clear(Slots(costed.graph));
-  const absl::Status status =
+  absl::Status status =
       Executor<RecordSink>(costed, state.run, state.sink).Run();
   if (!status.ok()) return status;
 

@@ -80,7 +80,7 @@ absl::Status FlattenSteps(const CostedGraph& costed, FlatSteps& flat) {
                   BackwardSteps(program, block).size()});
   }
   FlattenMarks(graph, flat.steps.data());
-  const absl::Status status = FlattenTensors(program, flat.steps.data());
+  absl::Status status = FlattenTensors(program, flat.steps.data());
   if (!status.ok()) return status;
 
   uint32_t groups = 0;

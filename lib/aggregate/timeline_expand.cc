@@ -72,7 +72,7 @@ absl::StatusOr<Timeline> Expand(const CostedGraph& costed) {
   for (size_t c = 0; c < graph.placement.classes.size(); ++c)
     sink.classes.emplace_back(static_cast<int32_t>(c), operator_slots);
   RunState state;
-  const absl::Status status = Executor<TimelineSink>(costed, state, sink).Run();
+  absl::Status status = Executor<TimelineSink>(costed, state, sink).Run();
   if (!status.ok()) return status;
   Timeline timeline;
   for (const ClassTimeline& rank_class : sink.classes)
