@@ -14,25 +14,24 @@ bool IsNameCharacter(char c) {
          (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-// Takes "NAME=" from the begin of a command; empty if it has none.
-std::string TakeName(std::string& command) {
-  const size_t equals = command.find('=');
-  if (equals == std::string::npos || equals == 0 ||
-      !std::all_of(command.begin(),
-                   command.begin() + static_cast<std::ptrdiff_t>(equals),
-                   IsNameCharacter)) {
-    return "";
-  }
-  std::string name = command.substr(0, equals);
-  command.erase(0, equals + 1);
-  return name;
-}
-
 std::string Counted(int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 }  // namespace
+
+std::string TakeName(std::string& argument) {
+  const size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0 ||
+      !std::all_of(argument.begin(),
+                   argument.begin() + static_cast<std::ptrdiff_t>(equals),
+                   IsNameCharacter)) {
+    return "";
+  }
+  std::string name = argument.substr(0, equals);
+  argument.erase(0, equals + 1);
+  return name;
+}
 
 void AddExternalOptions(CLI::App& command, ExternalArguments& arguments) {
   command
@@ -65,12 +64,19 @@ void AddExternalOptions(CLI::App& command, ExternalArguments& arguments) {
 
 absl::StatusOr<std::unique_ptr<lmsimbench::ExternalSimulator>> StartExternal(
     const std::string& command, const ExternalArguments& arguments) {
-  lmsimbench::ExternalOptions options;
   std::string line = command;
-  options.name = TakeName(line);
+  std::string name = TakeName(line);
   auto words = lmsimbench::SplitCommand(line);
   if (!words.ok()) return words.status();
-  options.command = *std::move(words);
+  return StartExternal(*std::move(words), arguments, std::move(name));
+}
+
+absl::StatusOr<std::unique_ptr<lmsimbench::ExternalSimulator>> StartExternal(
+    std::vector<std::string> command, const ExternalArguments& arguments,
+    std::string name) {
+  lmsimbench::ExternalOptions options;
+  options.name = std::move(name);
+  options.command = std::move(command);
   options.startup_timeout_s =
       std::max(options.startup_timeout_s, arguments.timeout_s);
   options.timeout_s = arguments.timeout_s;
@@ -79,10 +85,11 @@ absl::StatusOr<std::unique_ptr<lmsimbench::ExternalSimulator>> StartExternal(
   return lmsimbench::MakeExternalSimulator(options);
 }
 
-std::string CostOfAsking(const lmsimbench::ExternalSimulator& simulator) {
+std::string CostOfAsking(const std::string& name,
+                         const lmsimbench::ExternalSimulator& simulator) {
   const lmsimbench::ExternalStatistics cost = simulator.Statistics();
   std::string line =
-      fmt::format("{}: started {} ({:.2f} s), {}", simulator.name(),
+      fmt::format("{}: started {} ({:.2f} s), {}", name,
                   Counted(cost.starts, "time", "times"), cost.startup_s,
                   Counted(cost.questions, "question", "questions"));
   if (cost.questions > 0) {

@@ -25,6 +25,16 @@ void AddExternalOptions(CLI::App& command, ExternalArguments& arguments);
 absl::StatusOr<std::unique_ptr<lmsimbench::ExternalSimulator>> StartExternal(
     const std::string& command, const ExternalArguments& arguments);
 
+/// The same for a program and its arguments.
+absl::StatusOr<std::unique_ptr<lmsimbench::ExternalSimulator>> StartExternal(
+    std::vector<std::string> command, const ExternalArguments& arguments,
+    std::string name = "");
+
+/// Takes "NAME=" from the begin of an argument; empty if it has none.
+std::string TakeName(std::string& argument);
+
 /// One line on what asking has cost: "mine: started 2 times (0.03 s), 1234
 /// questions, 0.40 ms each, 1 crash, 0 time-outs".
-std::string CostOfAsking(const lmsimbench::ExternalSimulator& simulator);
+/// Under the name that it is scored by.
+std::string CostOfAsking(const std::string& name,
+                         const lmsimbench::ExternalSimulator& simulator);

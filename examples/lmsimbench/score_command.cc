@@ -4,12 +4,11 @@
 #include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "command.h"
-#include "external.h"
+#include "contestants.h"
 #include "lmsimbench/answer_sheet.h"
 #include "lmsimbench/measurements.h"
 #include "lmsimbench/report.h"
@@ -19,9 +18,8 @@
 namespace {
 
 struct Options {
-  std::vector<std::string> simulators;
+  ContestantArguments contestants;
   std::vector<std::string> predictions;
-  ExternalArguments external;
   lmsimbench::ScoreOptions score;
   lmsimbench::TableOptions table;
   std::string json_file;
@@ -73,19 +71,20 @@ absl::StatusOr<lmsimbench::AnswerSheet> ReadPredictions(
 
 // Asks a simulator about the runs selected, with this many threads.
 absl::StatusOr<lmsimbench::AnswerSheet> AskWatched(
-    const lmsimbench::Simulator& simulator,
-    const lmsimbench::Measurements& measurements,
-    const lmsimbench::Bundle& bundle, const lmsimbench::Selection& selection,
-    int threads) {
-  Progress progress(simulator.name());
+    const Contestant& contestant, const lmsimbench::Measurements& measurements,
+    const lmsimbench::Bundle& bundle, const lmsimbench::Selection& selection) {
+  Progress progress(contestant.name);
   lmsimbench::AskOptions ask;
   ask.selection = selection;
-  ask.threads = threads;
+  ask.threads = contestant.threads;
   ask.progress = [&progress](size_t asked, size_t total) {
     progress.Show(asked, total);
     return true;
   };
-  return lmsimbench::Ask(simulator, measurements, bundle, ask);
+  auto sheet =
+      lmsimbench::Ask(*contestant.simulator, measurements, bundle, ask);
+  if (sheet.ok()) sheet->simulator = contestant.name;
+  return sheet;
 }
 
 int Score(const Program& program, Options options) {
@@ -99,56 +98,28 @@ int Score(const Program& program, Options options) {
     return FailLookup(known);
   }
 
-  const bool all = options.simulators.empty() && options.predictions.empty() &&
-                   options.external.commands.empty();
+  const bool all = options.contestants.empty() && options.predictions.empty();
   if (all) {
     for (const auto& simulator : lmsimbench::BuiltInSimulators()) {
       if (simulator.scored_by_default) {
-        options.simulators.emplace_back(simulator.name);
+        options.contestants.simulators.emplace_back(simulator.name);
       }
     }
   }
-  std::vector<std::unique_ptr<lmsimbench::Simulator>> simulators;
-  for (const std::string& name : options.simulators) {
-    auto simulator = lmsimbench::MakeSimulator(name, *bundle);
-    if (simulator.ok()) {
-      simulators.push_back(*std::move(simulator));
-    } else if (all && absl::IsFailedPrecondition(simulator.status())) {
-      // A bundle of one's own may lack what a yardstick is fitted on.
-      fmt::print(stderr, "lmsimbench: {} is left out: {}\n", name,
-                 std::string(simulator.status().message()));
-    } else {
-      return FailLookup(simulator.status());
-    }
-  }
-
-  // A program that does not start is told before anything is asked.
-  std::vector<std::unique_ptr<lmsimbench::ExternalSimulator>> programs;
-  for (const std::string& command : options.external.commands) {
-    auto simulator = StartExternal(command, options.external);
-    if (absl::IsInvalidArgument(simulator.status())) {
-      return FailUsage("--simulator-command: " +
-                       std::string(simulator.status().message()));
-    }
-    if (!simulator.ok()) return Fail(simulator.status());
-    programs.push_back(*std::move(simulator));
-  }
+  std::vector<Contestant> contestants;
+  const int made =
+      MakeContestants(options.contestants, *bundle, all, contestants);
+  if (made != kAnswered) return made;
 
   std::vector<lmsimbench::AnswerSheet> sheets;
-  const auto threads =
-      static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for (const auto& simulator : simulators) {
-    auto sheet =
-        AskWatched(*simulator, *measurements, *bundle, selection, threads);
+  for (const Contestant& contestant : contestants) {
+    auto sheet = AskWatched(contestant, *measurements, *bundle, selection);
     if (!sheet.ok()) return Fail(sheet.status());
     sheets.push_back(*std::move(sheet));
-  }
-  for (const auto& simulator : programs) {
-    auto sheet = AskWatched(*simulator, *measurements, *bundle, selection,
-                            options.external.processes);
-    if (!sheet.ok()) return Fail(sheet.status());
-    sheets.push_back(*std::move(sheet));
-    fmt::print(stderr, "{}\n", CostOfAsking(*simulator));
+    if (contestant.external != nullptr) {
+      fmt::print(stderr, "{}\n",
+                 CostOfAsking(contestant.name, *contestant.external));
+    }
   }
   for (const std::string& argument : options.predictions) {
     auto sheet = ReadPredictions(argument, *measurements);
@@ -181,17 +152,13 @@ void AddScoreCommand(CLI::App& app, Program& program) {
   CLI::App* score =
       app.add_subcommand("score", "Score simulators on the measured runs");
   score->fallthrough();
-  score
-      ->add_option("--simulator", options->simulators,
-                   "Built-in simulator to score; default: all of them")
-      ->type_name("NAME");
+  AddContestantOptions(*score, options->contestants);
   score
       ->add_option(
           "--predictions", options->predictions,
           "Table of predictions made elsewhere to score (CSV: record_id, "
           "predicted_ms, predicted_mem_gib, verdict, notes)")
       ->type_name("[NAME=]FILE");
-  AddExternalOptions(*score, options->external);
   score
       ->add_option("--split", options->score.selection.split,
                    "Split to score on: test, fit, or one of your own")
