@@ -79,7 +79,7 @@ impl Default for Operator {
 }
 
 /// One collective, with the span of the group that runs it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
     /// What it does.
     pub kind: CollectiveKind,

@@ -262,7 +262,7 @@ fn make<M: CostModel + 'static, T>(
     made
 }
 
-fn functions_of<M: CostModel>(
+pub(crate) fn functions_of<M: CostModel>(
     user: *mut M,
     name: &CStr,
     thread_safe: bool,

@@ -4,6 +4,7 @@ use lmsimbench_sys as sys;
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::os::raw::c_char;
+use std::{ptr, slice};
 
 /// Kinds of error, by the names and numbers of the C interface.
 #[non_exhaustive]
@@ -152,4 +153,29 @@ pub(crate) fn c_text(text: &str, name: &str) -> Result<CString> {
             format!("{name} {text:?} holds a NUL character"),
         )
     })
+}
+
+/// The text that a call makes.
+pub(crate) fn made_text(
+    make: impl FnOnce(*mut *mut sys::lmsb_text) -> sys::lmsb_code,
+) -> Result<String> {
+    let mut raw = ptr::null_mut();
+    check(make(&mut raw))?;
+    // SAFETY: a text that was made is not NULL, and nobody uses it afterwards.
+    Ok(unsafe { text_and_free(raw) })
+}
+
+/// A copy of a text that the library made.
+///
+/// # Safety
+/// `raw` is a text, which is freed.
+pub(crate) unsafe fn text_and_free(raw: *mut sys::lmsb_text) -> String {
+    // SAFETY: as the caller promises; the data has this length.
+    unsafe {
+        let data = sys::lmsb_text_data(raw).cast::<u8>();
+        let bytes = slice::from_raw_parts(data, sys::lmsb_text_length(raw));
+        let copy = String::from_utf8_lossy(bytes).into_owned();
+        sys::lmsb_text_free(raw);
+        copy
+    }
 }

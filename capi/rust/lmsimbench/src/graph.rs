@@ -2,8 +2,8 @@
 
 use crate::batch::{CollectiveBatch, OperatorBatch};
 use crate::cost_model::CostModelHandle;
-use crate::error::Result;
-use crate::owned::{made_text, Owned};
+use crate::error::{made_text, Result};
+use crate::owned::Owned;
 use crate::values::{Config, System, Workload};
 use crate::view::{begin, Table};
 use lmsimbench_sys as sys;

@@ -107,20 +107,3 @@ macro_rules! debug_by_name {
         }
     )+};
 }
-
-/// A text that the library made, which is copied and freed.
-pub(crate) fn made_text(
-    make: impl FnOnce(*mut *mut sys::lmsb_text) -> sys::lmsb_code,
-) -> Result<String> {
-    let mut raw: *mut sys::lmsb_text = ptr::null_mut();
-    check(make(&mut raw))?;
-    // SAFETY: a text that was made is not NULL, its data has this length and
-    // lives as long as the text, which nobody uses afterwards.
-    unsafe {
-        let data = sys::lmsb_text_data(raw).cast::<u8>();
-        let bytes = std::slice::from_raw_parts(data, sys::lmsb_text_length(raw));
-        let copy = String::from_utf8_lossy(bytes).into_owned();
-        sys::lmsb_text_free(raw);
-        Ok(copy)
-    }
-}

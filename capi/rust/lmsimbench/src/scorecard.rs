@@ -1,9 +1,9 @@
 //! Simulators scored on a selection of runs.
 
 use crate::answers::Answers;
-use crate::error::{check, Result};
+use crate::error::{check, made_text, Result};
 use crate::measurements::{Measurements, RawSelection, Selection};
-use crate::owned::{made_text, Owned};
+use crate::owned::Owned;
 use crate::view::{begin, Table};
 use lmsimbench_sys as sys;
 use std::mem::size_of;

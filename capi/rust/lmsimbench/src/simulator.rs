@@ -210,7 +210,7 @@ fn make<S: Simulator + 'static, T>(
     made
 }
 
-fn functions_of<S: Simulator>(
+pub(crate) fn functions_of<S: Simulator>(
     user: *mut S,
     name: &CStr,
     thread_safe: bool,

@@ -1,9 +1,9 @@
 //! What is trained, where, how it is divided, and what a simulator says of it.
 
 use crate::bundle::Bundle;
-use crate::error::{check, Result};
+use crate::error::{check, made_text, Result};
 use crate::fields::{self, Fields, FromField, Functions, ToField};
-use crate::owned::{made_text, Owned};
+use crate::owned::Owned;
 use crate::view::begin;
 use lmsimbench_sys as sys;
 use std::fmt;
