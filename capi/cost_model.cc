@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,10 +21,11 @@ namespace {
 // What is handed to a callback at once. Answers of so many lie on the stack.
 constexpr size_t kMostQuestions = 256;
 
+// A number that is no evidence stays one: the check of every cost model's
+// answers names it.
 Evidence EvidenceOf(int32_t evidence) {
-  const bool known = evidence >= 0 && evidence < kEvidences;
-  // The check of every cost model's answers names what is none.
-  return known ? static_cast<Evidence>(evidence) : static_cast<Evidence>(255);
+  return static_cast<Evidence>(
+      std::min(static_cast<uint32_t>(evidence), uint32_t{255}));
 }
 
 class CallbackModel final : public CostModel {
@@ -65,8 +65,9 @@ class CallbackModel final : public CostModel {
     int32_t evidence[kMostQuestions];
     for (size_t begin = 0; begin < questions.size(); begin += kMostQuestions) {
       const size_t count = std::min(questions.size() - begin, kMostQuestions);
-      std::fill_n(seconds, count, std::numeric_limits<double>::quiet_NaN());
-      std::fill_n(evidence, count, LMSB_EVIDENCE_NOT_ANSWERED);
+      // All bits set are a NaN, none are NOT_ANSWERED.
+      std::memset(seconds, 0xff, count * sizeof(double));
+      std::memset(evidence, 0, count * sizeof(int32_t));
       const auto batch = BatchOf(questions.subspan(begin, count));
       absl::Status status = CallBack(name, [&](lmsb_error* error) {
         return function(functions_.user, &handle, &batch, seconds, evidence,
@@ -227,7 +228,9 @@ lmsb_code AskModel(const lmsb_cost_model* model, const lmsb_system* system,
 
 lmsb_operator_batch BatchOf(absl::Span<const Operator> operators) {
   constexpr size_t kStride = sizeof(Operator);
-  const Operator* const first = operators.data();
+  // A field of no operator has no address.
+  static const Operator kNone;
+  const Operator* const first = operators.empty() ? &kNone : operators.data();
   const auto byte = [](const void* field) {
     return lmsb_u8_column{static_cast<const uint8_t*>(field), kStride};
   };
@@ -237,30 +240,27 @@ lmsb_operator_batch BatchOf(absl::Span<const Operator> operators) {
   const auto number = [](const double* field) {
     return lmsb_f64_column{field, kStride};
   };
-  lmsb_operator_batch batch = {};
-  batch.struct_size = sizeof(batch);
-  batch.count = operators.size();
-  if (operators.empty()) return batch;
-  batch.kind = byte(&first->kind);
-  batch.pass = byte(&first->pass);
-  batch.computation = byte(&first->computation);
-  batch.precision = byte(&first->precision);
-  batch.batch = count(&first->batch);
-  batch.m = count(&first->m);
-  batch.n = count(&first->n);
-  batch.k = count(&first->k);
-  batch.query_tokens = count(&first->query_tokens);
-  batch.key_tokens = count(&first->key_tokens);
-  batch.heads = count(&first->heads);
-  batch.kv_heads = count(&first->kv_heads);
-  batch.head_dim = count(&first->head_dim);
-  batch.causal = byte(&first->causal);
-  batch.window = count(&first->window);
-  batch.rows = count(&first->rows);
-  batch.width = count(&first->width);
-  batch.flops = number(&first->flops);
-  batch.bytes = number(&first->bytes);
-  return batch;
+  return {sizeof(lmsb_operator_batch),
+          operators.size(),
+          byte(&first->kind),
+          byte(&first->pass),
+          byte(&first->computation),
+          byte(&first->precision),
+          count(&first->batch),
+          count(&first->m),
+          count(&first->n),
+          count(&first->k),
+          count(&first->query_tokens),
+          count(&first->key_tokens),
+          count(&first->heads),
+          count(&first->kv_heads),
+          count(&first->head_dim),
+          byte(&first->causal),
+          count(&first->window),
+          count(&first->rows),
+          count(&first->width),
+          number(&first->flops),
+          number(&first->bytes)};
 }
 
 lmsb_collective_batch BatchOf(absl::Span<const SpannedCollective> collectives) {
