@@ -24,3 +24,7 @@ for compiler in g++ clang++; do
 done
 echo "$checked compilations"
 [ "$checked" -ge 5 ]
+# Every function says since which version it is there.
+awk 'BEGIN { RS = "" }
+  /LMSB_API [a-z]/ && !/#define/ && !/@since/ { print "no @since:\n" $0; bad = 1 }
+  END { exit bad }' "$include/lmsimbench/c.h"
