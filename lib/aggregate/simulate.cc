@@ -174,7 +174,7 @@ void Reset(const ExecutionGraph& graph, int64_t rank, ClassTimes& times) {
   const size_t passes = Passes(graph, rank).size();
   times.pass_start.resize(passes);
   times.segments.resize(CountSegments(graph, rank, passes));
-  for (auto& sent : times.sent) sent.resize(passes / 2 + 1);
+  for (auto& sent : times.sent) sent.resize(passes + 1);
   times.segment_count = 0;
   times.sent_count = {};
   times.received_count = {};
