@@ -43,10 +43,17 @@ fn message_of(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<&'static str>() {
         Ok(message) => message.to_string(),
         Err(panic) => {
-            // Something else may panic when it is dropped, where nobody catches.
-            std::mem::forget(panic);
+            drop_caught(panic);
             "with a payload that is no text".to_string()
         }
+    }
+}
+
+/// Drops what a panic carries, which may panic in turn; what that one carries is
+/// not tried again.
+fn drop_caught(panic: Box<dyn Any + Send>) {
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(again);
     }
 }
 
@@ -59,6 +66,6 @@ pub(crate) unsafe extern "C" fn destroy<T>(user: *mut c_void) {
     // SAFETY: as the caller promises.
     let drop_it = || drop(unsafe { Box::from_raw(user.cast::<T>()) });
     if let Err(panic) = catch_unwind(AssertUnwindSafe(drop_it)) {
-        message_of(panic);
+        drop_caught(panic);
     }
 }

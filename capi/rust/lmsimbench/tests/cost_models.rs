@@ -245,8 +245,16 @@ fn a_panic_in_the_pipeline_is_the_simulators_error() {
 
 #[test]
 fn a_panic_without_a_text_is_an_error_too() {
-    let error = error_of(&does(|_, _| std::panic::panic_any(7)));
-    assert!(error.message().contains("panicked"), "{error}");
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("while it is dropped");
+        }
+    }
+    let number = error_of(&does(|_, _| std::panic::panic_any(7)));
+    assert!(number.message().contains("panicked"), "{number}");
+    let bomb = error_of(&does(|_, _| std::panic::panic_any(Bomb)));
+    assert!(bomb.message().contains("panicked"), "{bomb}");
 }
 
 #[test]
