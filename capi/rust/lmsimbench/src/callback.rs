@@ -64,8 +64,8 @@ fn drop_caught(panic: Box<dyn Any + Send>) {
 /// `user` came from a box of a `T` and is not used again.
 pub(crate) unsafe extern "C" fn destroy<T>(user: *mut c_void) {
     // SAFETY: as the caller promises.
-    let drop_it = || drop(unsafe { Box::from_raw(user.cast::<T>()) });
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(drop_it)) {
+    let owned = unsafe { Box::from_raw(user.cast::<T>()) };
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(owned))) {
         drop_caught(panic);
     }
 }

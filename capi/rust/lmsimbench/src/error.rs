@@ -156,12 +156,15 @@ pub(crate) fn c_text(text: &str, name: &str) -> Result<CString> {
 }
 
 /// The text that a call makes.
-pub(crate) fn made_text(
+///
+/// # Safety
+/// If `make` returns LMSB_OK, it has written a new text.
+pub(crate) unsafe fn made_text(
     make: impl FnOnce(*mut *mut sys::lmsb_text) -> sys::lmsb_code,
 ) -> Result<String> {
     let mut raw = ptr::null_mut();
     check(make(&mut raw))?;
-    // SAFETY: a text that was made is not NULL, and nobody uses it afterwards.
+    // SAFETY: as the caller promises; nobody uses the text afterwards.
     Ok(unsafe { text_and_free(raw) })
 }
 

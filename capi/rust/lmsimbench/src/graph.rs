@@ -72,9 +72,9 @@ impl Graph {
     /// A stage's output as JSON: "program", "placement" or "graph".
     pub fn to_json(&self, stage: &str) -> Result<String> {
         // SAFETY: makes a text.
-        made_text(|out| unsafe {
-            sys::lmsb_graph_to_json(self.raw(), begin(stage), stage.len(), out)
-        })
+        unsafe {
+            made_text(|out| sys::lmsb_graph_to_json(self.raw(), begin(stage), stage.len(), out))
+        }
     }
 }
 
@@ -119,6 +119,6 @@ impl Timeline {
     /// The JSON that Perfetto opens.
     pub fn to_perfetto(&self) -> Result<String> {
         // SAFETY: makes a text.
-        made_text(|out| unsafe { sys::lmsb_timeline_to_perfetto(self.raw(), out) })
+        unsafe { made_text(|out| sys::lmsb_timeline_to_perfetto(self.raw(), out)) }
     }
 }

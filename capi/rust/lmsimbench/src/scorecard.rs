@@ -152,13 +152,13 @@ impl Scorecard {
     /// The whole card.
     pub fn to_json(&self) -> Result<String> {
         // SAFETY: makes a text.
-        made_text(|out| unsafe { sys::lmsb_scorecard_to_json(self.raw(), out) })
+        unsafe { made_text(|out| sys::lmsb_scorecard_to_json(self.raw(), out)) }
     }
 
     /// The card for a terminal of 120 columns.
     pub fn to_text(&self) -> Result<String> {
         // SAFETY: makes a text.
-        made_text(|out| unsafe { sys::lmsb_scorecard_to_text(self.raw(), out) })
+        unsafe { made_text(|out| sys::lmsb_scorecard_to_text(self.raw(), out)) }
     }
 }
 

@@ -63,8 +63,8 @@ macro_rules! value {
 
             /// All fields.
             pub fn to_json(&self) -> Result<String> {
-                // SAFETY: the value lives.
-                made_text(|out| unsafe { sys::$to_json(self.raw(), out) })
+                // SAFETY: makes a text.
+                unsafe { made_text(|out| sys::$to_json(self.raw(), out)) }
             }
         }
 
