@@ -1,6 +1,6 @@
 //! Objects of the library, and who owns them.
 
-use crate::error::{check, Result};
+use crate::error::{check, Code, Error, Result};
 use lmsimbench_sys as sys;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -33,6 +33,8 @@ impl<T: Object> Owned<T> {
     pub(crate) unsafe fn make(
         make: impl FnOnce(*mut *mut T::Raw) -> sys::lmsb_code,
     ) -> Result<Owned<T>> {
+        // SAFETY: it takes no arguments.
+        check_version(unsafe { sys::lmsb_abi_version() })?;
         let mut raw: *mut T::Raw = ptr::null_mut();
         check(make(&mut raw))?;
         let object = NonNull::new(raw.cast()).expect("what is made is not NULL");
@@ -106,4 +108,31 @@ macro_rules! debug_by_name {
             }
         }
     )+};
+}
+
+/// Until 1.0 the interface of a library may differ in anything from one version
+/// to the next, and nobody else notices. Every use begins with making an object.
+fn check_version(loaded: u32) -> Result<()> {
+    let known = sys::LMSB_ABI_VERSION;
+    if loaded == known {
+        return Ok(());
+    }
+    let message = format!(
+        "the library that is loaded has version {loaded} of its interface, this crate knows {known}"
+    );
+    Err(Error::new(Code::FailedPrecondition, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_of_another_version_is_refused_by_number() {
+        check_version(sys::LMSB_ABI_VERSION).unwrap();
+        let error = check_version(sys::LMSB_ABI_VERSION + 1).unwrap_err();
+        assert_eq!(error.code(), Code::FailedPrecondition);
+        let number = format!("version {}", sys::LMSB_ABI_VERSION + 1);
+        assert!(error.message().contains(&number), "{error}");
+    }
 }

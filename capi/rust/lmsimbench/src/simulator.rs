@@ -115,6 +115,17 @@ impl SimulatorHandle<Local> {
     pub fn local(simulator: impl Simulator + 'static) -> Result<Owned<Self>> {
         make(simulator, false)
     }
+
+    /// The simulator of a plug-in, or the five stages with its cost model. It stays
+    /// loaded as long as the simulator.
+    ///
+    /// # Safety
+    /// Loading runs the code in the file, and so does all that is asked of the
+    /// simulator: it keeps to what c.h says of plug-ins.
+    pub unsafe fn load(path: &str) -> Result<Owned<Self>> {
+        // SAFETY: makes a simulator; the path is read during the call only.
+        unsafe { Owned::make(|out| sys::lmsb_simulator_load(out, begin(path), path.len())) }
+    }
 }
 
 impl<T> SimulatorHandle<T> {

@@ -82,6 +82,13 @@ fn an_unknown_built_in_simulator_is_an_error_that_lists_them() {
 }
 
 #[test]
+fn a_plugin_that_cannot_be_loaded_is_an_error() {
+    // SAFETY: there is no code in it.
+    let error = unsafe { SimulatorHandle::load("/nowhere/at/all.so") }.unwrap_err();
+    assert!(error.message().contains("/nowhere/at/all.so"), "{error}");
+}
+
+#[test]
 fn what_rust_answers_is_what_is_read() {
     let bundle = Bundle::embedded().unwrap();
     let q = question(&bundle);
