@@ -47,5 +47,6 @@ void lmsb_error_set(lmsb_error* error, const char* text, size_t text_length) {
     const absl::Status status =
         capi::ReadText(text, text_length, "the text of the error", view);
     error->text = std::string(status.ok() ? view : status.message());
+    error->is_utf8 = status.ok();
   });
 }

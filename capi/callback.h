@@ -13,6 +13,8 @@
 /// Where a callback puts the text of its error.
 struct lmsb_error : lmsimbench::capi::Handle<lmsimbench::capi::Kind::kError> {
   std::string text;
+  /// False if the caller's text was not UTF-8, and `text` is the note on it.
+  bool is_utf8 = true;
 };
 
 namespace lmsimbench::capi {

@@ -102,7 +102,11 @@ lmsb_code Set(T* of, const char* name, const char* field, size_t field_length,
     status = capi::ReadText(field, field_length, "field", path);
     if (!status.ok()) return status;
     Leaf leaf{path, value};
-    return capi::VisitField(*of->changeable(), path, path, leaf);
+    status = capi::VisitField(*of->changeable(), path, path, leaf);
+    if constexpr (std::is_same_v<T, lmsb_prediction>) {
+      if (!status.ok()) of->refused = std::string(status.message());
+    }
+    return status;
   });
 }
 

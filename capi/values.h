@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "capi/handle.h"
@@ -56,4 +57,7 @@ struct lmsb_prediction
     : lmsimbench::capi::ValueHandle<lmsimbench::capi::Kind::kPrediction,
                                     lmsimbench::Prediction> {
   using ValueHandle::ValueHandle;
+  /// Why the latest setting of a field was refused; empty if none was. The
+  /// check of simulators tells it.
+  std::string refused;
 };

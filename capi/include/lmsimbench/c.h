@@ -1012,6 +1012,31 @@ LMSB_API lmsb_code lmsb_sweep_margin(const lmsb_measurements *measurements,
                                      const lmsb_score_options *options,
                                      lmsb_table **out);
 
+/* ----------------------------------------------------------- conformance -- */
+
+/* \{ Runs a plug-in through questions of every kind, edge cases among them, and
+ * says in words what it gets wrong, one fault a line with a question that shows
+ * it: an answer that is NaN, negative, infinite, or off by a factor of 1,000 or
+ * more from what is plausible (a wrong unit); evidence that is none; parts that
+ * do not sum to the whole; a verdict that contradicts the memory; an error
+ * without a text, or a code that is none; an exception; writing outside of the
+ * arrays; a struct of the wrong size; answers that depend on the size of the
+ * batch, on how its columns lie, on the order, on repetition, or, where
+ * thread_safe is declared, on other threads.
+ * LMSB_OK and an empty text if there is no fault, LMSB_FAILED_PRECONDITION with
+ * the report in `out` if there is one; any other code, with NULL in `out`, if
+ * the check could not be run. Does not call destroy. What it cannot see: a
+ * function that never returns, a data race that changes no answer, a wild
+ * pointer.
+ * @since 1 */
+LMSB_API lmsb_code lmsb_cost_model_check(
+    lmsb_text **out, const lmsb_bundle *bundle,
+    const lmsb_cost_model_functions *functions);
+LMSB_API lmsb_code lmsb_simulator_check(
+    lmsb_text **out, const lmsb_bundle *bundle,
+    const lmsb_simulator_functions *functions);
+/* \} */
+
 /* --------------------------------------------------------------- plug-ins -- */
 
 /* What the host offers to a plug-in that it has loaded, so that the plug-in
