@@ -20,8 +20,8 @@ packages="ca-certificates g++ cmake ninja-build libabsl-dev libcli11-dev
   libcsv-dev libflatbuffers-dev flatbuffers-compiler libfmt-dev
   nlohmann-json3-dev"
 if [ "$goal" = test ]; then
-  packages="$packages abigail-tools cargo catch2 doxygen libbenchmark-dev pkg-config python3
-    rustc zlib1g-dev"
+  packages="$packages abigail-tools cargo catch2 doxygen libbenchmark-dev libsimgrid-dev
+    pkg-config python3 rustc zlib1g-dev"
 fi
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
