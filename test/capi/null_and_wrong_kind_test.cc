@@ -76,27 +76,27 @@ class Caller {
                            !std::is_const_v<std::remove_pointer_t<Args>>) ||
                           ...);
     if (const_only && changes) return;
-    Slots slots;
-    std::tuple<Args...> valid{handles_.Valid<Args>(slots)...};
-    Each(function, valid, std::index_sequence_for<Args...>());
+    Each(function, std::index_sequence_for<Args...>());
     const bool is_free = EndsWith(name_, "_free");
     if (!is_free && kNotCalledWell.count(name_) == 0) {
-      std::apply(function, valid);
+      Slots slots;
+      std::apply(function, std::tuple<Args...>{handles_.Valid<Args>(slots)...});
     }
   }
 
  private:
-  template <typename Function, typename Tuple, size_t... I>
-  void Each([[maybe_unused]] Function function,
-            [[maybe_unused]] const Tuple& valid, std::index_sequence<I...>) {
-    (Spoil<I>(function, valid), ...);
+  template <typename Function, size_t... I>
+  void Each([[maybe_unused]] Function function, std::index_sequence<I...>) {
+    (Spoil<I>(function), ...);
   }
 
-  template <size_t I, typename Function, typename Tuple>
-  void Spoil(Function function, const Tuple& valid) {
-    using T = std::tuple_element_t<I, Tuple>;
+  template <size_t I, typename R, typename... Args>
+  void Spoil(R (*function)(Args...)) {
+    using T = std::tuple_element_t<I, std::tuple<Args...>>;
     const auto with = [&](T value, const char* how) {
-      Tuple arguments = valid;
+      // Of each call: what it makes all the same is freed.
+      Slots slots;
+      std::tuple<Args...> arguments{handles_.Valid<Args>(slots)...};
       std::get<I>(arguments) = value;
       Call(function, arguments, I, how);
     };
@@ -109,7 +109,8 @@ class Caller {
       with(handles_.OfAnotherKind<T>(), "a handle of another kind");
     }
     if constexpr (IsStructPointer<T>()) {
-      auto copy = *std::get<I>(valid);
+      Slots slots;
+      auto copy = *handles_.Valid<T>(slots);
       for (const size_t size : {size_t{0}, sizeof(size_t), sizeof(copy) - 1}) {
         copy.struct_size = size;
         // Tells these faults with words of its own.
