@@ -43,5 +43,6 @@
 #include "lmsimbench/timeline.h"
 #include "lmsimbench/values.h"
 #include "lmsimbench/version.h"
+#include "lmsimbench/vtrain.h"
 #include "lmsimbench/workload.h"
 #include "lmsimbench/workspace.h"

@@ -9,6 +9,7 @@
 #include "lmsimbench/naive.h"
 #include "lmsimbench/nearest_name.h"
 #include "lmsimbench/staged.h"
+#include "lmsimbench/vtrain.h"
 
 namespace lmsimbench {
 namespace {
@@ -29,6 +30,11 @@ constexpr BuiltInSimulator kSimulators[] = {
      "Calculon's model on platforms described from their figures and kernels; "
      "answers time and memory",
      true},
+    {"vtrain",
+     "vTrain's model as released, kernels composed of measured operators, on "
+     "A100 and V100; answers time and ranks",
+     true},
+    {"vtrain-repaired", "the same with its known faults mended", true},
     {"staged",
      "the five stages of this library with measured kernels and formulas; "
      "answers time, memory, verdict, rank classes and evidence",
@@ -48,6 +54,12 @@ MadeSimulator (*const kMakers[])(const Bundle&) = {
     [](const Bundle&) -> MadeSimulator { return MakeCalculon(); },
     [](const Bundle& bundle) -> MadeSimulator {
       return MakeCalculonDescribed(bundle);
+    },
+    [](const Bundle& bundle) -> MadeSimulator {
+      return MakeVtrain(bundle, VtrainRepairs::None());
+    },
+    [](const Bundle& bundle) -> MadeSimulator {
+      return MakeVtrain(bundle, VtrainRepairs::All());
     },
     [](const Bundle& bundle) -> MadeSimulator { return MakeStaged(bundle); },
     [](const Bundle&) -> MadeSimulator {

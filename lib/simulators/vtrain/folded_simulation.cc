@@ -40,13 +40,7 @@ class Simulation {
   const RankPasses& Passes(size_t rank) const { return w_.passes[Kind(rank)]; }
 
   void FoldRanks() {
-    FoldedPass output = table_[LayerPass::kWuLogit];
-    if (plan_.output_update_share > 0 && output.length_ns == 0) {
-      output = table_[LayerPass::kWuEmbeddings];
-      output.compute_ns *= plan_.output_update_share;
-      output.gap_ns *= plan_.output_update_share;
-      output.length_ns *= plan_.output_update_share;
-    }
+    const FoldedPass output = UpdateOfOutput(plan_, table_);
     const auto fold = [&](RankKind kind) {
       w_.passes[kind] = FoldRank(plan_, table_, kind, output);
     };

@@ -35,6 +35,16 @@ double ReducedLayerNs(const Plan& plan, const FoldedPass& layer, bool reduces) {
 
 }  // namespace
 
+FoldedPass UpdateOfOutput(const Plan& plan, const FoldedTable& table) {
+  FoldedPass update = table[LayerPass::kWuLogit];
+  if (plan.output_update_share == 0 || update.length_ns != 0) return update;
+  update = table[LayerPass::kWuEmbeddings];
+  update.compute_ns *= plan.output_update_share;
+  update.gap_ns *= plan.output_update_share;
+  update.length_ns *= plan.output_update_share;
+  return update;
+}
+
 RankPasses FoldRank(const Plan& plan, const FoldedTable& table, RankKind kind,
                     const FoldedPass& update_of_output) {
   const FoldedPass& embeddings = table[LayerPass::kFwdEmbeddings];

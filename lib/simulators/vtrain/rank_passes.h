@@ -35,6 +35,10 @@ struct RankPasses {
   double last_all_reduce_ns = 0;
 };
 
+/// The update of the output layer: the table's, or what the plan takes in its
+/// place.
+FoldedPass UpdateOfOutput(const Plan& plan, const FoldedTable& table);
+
 /// Folds the layers of a rank. `update_of_output` is the update of the output
 /// layer, in the place of the table's.
 RankPasses FoldRank(const Plan& plan, const FoldedTable& table, RankKind kind,
