@@ -330,7 +330,8 @@ class Checker {
 
     Fold(table, folded_);
     if (!folded_.foldable) return;
-    Simulate(plan_, folded_, workspace_, outputs_);
+    FoldRanks(plan_, folded_, folded_ranks_);
+    Simulate(plan_, folded_, folded_ranks_, workspace_, outputs_);
     CompareOutputs("folded ", expected, outputs_, differences);
     WriteTasks(plan_, table, workspace_, outputs_, timeline_);
     if (record.contains("timeline")) {
@@ -376,6 +377,7 @@ class Checker {
   Plan plan_;
   Outputs outputs_;
   FoldedTable folded_;
+  FoldedRanks folded_ranks_;
   KernelWorkspace kernel_workspace_;
   FoldedWorkspace workspace_;
   TaskTimeline timeline_;

@@ -9,15 +9,20 @@ namespace {
 class Simulation {
  public:
   Simulation(const Plan& plan, const FoldedTable& table,
-             FoldedWorkspace& workspace, Outputs& outputs)
+             const FoldedRanks& folded, FoldedWorkspace& workspace,
+             Outputs& outputs)
       : plan_(plan),
         table_(table),
+        folded_(folded),
         w_(workspace),
         out_(outputs),
         ranks_(static_cast<size_t>(plan.pipeline)) {}
 
   void Run() {
-    FoldRanks();
+    w_.end_ns.resize(ranks_);
+    w_.forward_end_ns.resize(ranks_ + 1);
+    w_.recompute_start_ns.resize(ranks_);
+    w_.gradients_end_ns.resize(ranks_);
     if (ranks_ == 1) {
       RunOneRank();
     } else {
@@ -37,29 +42,13 @@ class Simulation {
   RankKind Kind(size_t rank) const {
     return KindOf(plan_, static_cast<int64_t>(rank));
   }
-  const RankPasses& Passes(size_t rank) const { return w_.passes[Kind(rank)]; }
-
-  void FoldRanks() {
-    const FoldedPass output = UpdateOfOutput(plan_, table_);
-    const auto fold = [&](RankKind kind) {
-      w_.passes[kind] = FoldRank(plan_, table_, kind, output);
-    };
-    if (ranks_ == 1) {
-      fold(kOnly);
-    } else {
-      fold(kFirst);
-      fold(kLast);
-      if (ranks_ > 2) fold(kMiddle);
-    }
-    w_.end_ns.resize(ranks_);
-    w_.forward_end_ns.resize(ranks_ + 1);
-    w_.recompute_start_ns.resize(ranks_);
-    w_.gradients_end_ns.resize(ranks_);
+  const RankPasses& Passes(size_t rank) const {
+    return folded_.passes[Kind(rank)];
   }
 
   // Nothing waits for anything.
   void RunOneRank() {
-    const RankPasses& passes = w_.passes[kOnly];
+    const RankPasses& passes = folded_.passes[kOnly];
     const double whole = passes.forward.length_ns + passes.recompute.length_ns +
                          passes.backward.length_ns;
     const auto count = static_cast<double>(plan_.micro_batches);
@@ -80,32 +69,16 @@ class Simulation {
   //
   // and the ranks of one step depend on each other through a maximum only.
   void RunPasses() {
-    w_.forward_ns.resize(ranks_);
-    w_.whole_ns.resize(ranks_);
-    w_.return_ns.resize(ranks_);
-    w_.shift_ns.resize(ranks_ + 1);
-    double* const forward = w_.forward_ns.data();
-    double* const whole = w_.whole_ns.data();
-    double* const returning = w_.return_ns.data();
-    double* const shift = w_.shift_ns.data();
+    const double* const forward = folded_.forward_ns.data();
+    const double* const whole = folded_.whole_ns.data();
+    const double* const returning = folded_.return_ns.data();
+    const double* const shift = folded_.shift_ns.data();
     double* const end = w_.end_ns.data();
     // The rank before the first has always sent.
     double* const sent = w_.forward_end_ns.data();
-    shift[ranks_] = 0;
-    for (size_t r = ranks_; r-- > 0;) {
-      const RankPasses& passes = Passes(r);
-      const double f = passes.forward.length_ns + HopBehind(r);
-      const double c = passes.recompute.length_ns;
-      const double b = passes.backward.length_ns + HopBefore(r);
-      forward[r] = f + b;
-      whole[r] = f + c + b;
-      returning[r] = c + b;
-      shift[r] = shift[r + 1] + b;
-      end[r] = -shift[r];
-      sent[r] = -shift[r];
-    }
-
     const auto ranks = static_cast<int64_t>(ranks_);
+    for (int64_t r = 0; r < ranks; ++r) end[r] = sent[r] = -shift[r];
+
     const int64_t count = plan_.micro_batches;
     for (int64_t k = 0; k < std::min(ranks - 1, count); ++k) {
       for (int64_t r = 0; r < ranks - 1 - k; ++r) {
@@ -132,7 +105,7 @@ class Simulation {
         end[r] = latest;
       }
     }
-    w_.recompute_start_ns[ranks_ - 1] = sent[ranks_] + shift[ranks_];
+    w_.recompute_start_ns[ranks_ - 1] = sent[ranks_];
     for (size_t r = 0; r < ranks_; ++r) {
       end[r] += shift[r];
       sent[r + 1] += shift[r + 1];
@@ -143,7 +116,7 @@ class Simulation {
   // pass.
   void SaveRecomputeStarts() {
     for (size_t r = 0; r < ranks_; ++r) {
-      w_.recompute_start_ns[r] = w_.end_ns[r] + w_.shift_ns[r];
+      w_.recompute_start_ns[r] = w_.end_ns[r] + folded_.shift_ns[r];
     }
   }
 
@@ -284,6 +257,7 @@ class Simulation {
 
   const Plan& plan_;
   const FoldedTable& table_;
+  const FoldedRanks& folded_;
   FoldedWorkspace& w_;
   Outputs& out_;
   const size_t ranks_;
@@ -291,9 +265,41 @@ class Simulation {
 
 }  // namespace
 
+void FoldRanks(const Plan& plan, const FoldedTable& table, FoldedRanks& ranks) {
+  const FoldedPass update = UpdateOfOutput(plan, table);
+  const auto fold = [&](RankKind kind) {
+    ranks.passes[kind] = FoldRank(plan, table, kind, update);
+  };
+  if (plan.pipeline == 1) return fold(kOnly);
+  fold(kFirst);
+  fold(kLast);
+  if (plan.pipeline > 2) fold(kMiddle);
+
+  const auto count = static_cast<size_t>(plan.pipeline);
+  ranks.forward_ns.resize(count);
+  ranks.whole_ns.resize(count);
+  ranks.return_ns.resize(count);
+  ranks.shift_ns.resize(count + 1);
+  ranks.shift_ns[count] = 0;
+  for (size_t r = count; r-- > 0;) {
+    const RankPasses& passes =
+        ranks.passes[KindOf(plan, static_cast<int64_t>(r))];
+    const double f =
+        passes.forward.length_ns + (r + 1 < count ? plan.hops_ns[r] : 0);
+    const double c = passes.recompute.length_ns;
+    const double b =
+        passes.backward.length_ns + (r > 0 ? plan.hops_ns[r - 1] : 0);
+    ranks.forward_ns[r] = f + b;
+    ranks.whole_ns[r] = f + c + b;
+    ranks.return_ns[r] = c + b;
+    ranks.shift_ns[r] = ranks.shift_ns[r + 1] + b;
+  }
+}
+
 void Simulate(const Plan& plan, const FoldedTable& table,
-              FoldedWorkspace& workspace, Outputs& outputs) {
-  Simulation(plan, table, workspace, outputs).Run();
+              const FoldedRanks& ranks, FoldedWorkspace& workspace,
+              Outputs& outputs) {
+  Simulation(plan, table, ranks, workspace, outputs).Run();
 }
 
 }  // namespace lmsimbench::vtrain

@@ -10,26 +10,36 @@
 
 namespace lmsimbench::vtrain {
 
-/// What repeated simulations reuse. Entries of a rank stand at its index,
-/// forward ends at its index + 1.
-struct FoldedWorkspace {
+/// The passes of every rank of a plan, folded: what is simulated.
+struct FoldedRanks {
   std::array<RankPasses, kRankKinds> passes;
-  /// \{ What a pass adds to the clock of its rank; see `RunPasses`.
+  /// \{ One entry a rank: what its passes add to its clock, nanoseconds, and
+  /// how far that clock is shifted; see `RunPasses`. Empty for a single rank.
   std::vector<double> forward_ns;
   std::vector<double> whole_ns;
   std::vector<double> return_ns;
   std::vector<double> shift_ns;
   /// \}
+};
+
+/// Folds the passes of ranks; `table` has to be foldable. Keeps what `ranks`
+/// has allocated.
+void FoldRanks(const Plan& plan, const FoldedTable& table, FoldedRanks& ranks);
+
+/// What repeated simulations reuse. Entries of a rank stand at its index,
+/// forward ends at its index + 1.
+struct FoldedWorkspace {
   std::vector<double> end_ns;
   std::vector<double> forward_end_ns;
   std::vector<double> recompute_start_ns;
   std::vector<double> gradients_end_ns;
 };
 
-/// Simulates one iteration pass by pass; `table` has to be foldable. Agrees
-/// with `SimulateKernels` to the rounding of sums. Allocates nothing once
-/// workspace and outputs have held as many ranks.
+/// Simulates one iteration pass by pass. Agrees with `SimulateKernels` to the
+/// rounding of sums. Allocates nothing once workspace and outputs have held as
+/// many ranks.
 void Simulate(const Plan& plan, const FoldedTable& table,
-              FoldedWorkspace& workspace, Outputs& outputs);
+              const FoldedRanks& ranks, FoldedWorkspace& workspace,
+              Outputs& outputs);
 
 }  // namespace lmsimbench::vtrain

@@ -24,17 +24,17 @@ class Writer {
   void Write() {
     const auto ranks = static_cast<size_t>(plan_.pipeline);
     t_.ranks.resize(ranks);
-    cursors_.resize(ranks);
-    clocks_.assign(ranks, 0);
-    sent_.assign(ranks + 1, 0);
+    t_.clocks_ns.assign(ranks, 0);
+    t_.sent_ns.assign(ranks + 1, 0);
+    TimePasses();
     for (size_t r = 0; r < ranks; ++r) {
       const auto count = static_cast<size_t>(out_.ranks[r].task_nodes);
       t_.ranks[r].task.resize(count);
       t_.ranks[r].start_ns.resize(count);
-      cursors_[r] = 0;
+      cursor_ = 0;
+      WritePasses(r);
+      WriteTail(r);
     }
-    WritePasses();
-    WriteTail();
   }
 
  private:
@@ -45,6 +45,7 @@ class Writer {
 
   void InternKernels(const KernelTable& table) {
     t_.distinct.clear();
+    t_.variants.clear();
     for (size_t i = 0; i < kLayerPasses; ++i) {
       const auto name = static_cast<uint8_t>(i);
       const bool scaled = i == static_cast<size_t>(LayerPass::kWuLogit) &&
@@ -122,71 +123,111 @@ class Writer {
   }
 
   // Writes a pass of the rank from `start`; its last task gets the gap `hop`.
-  // Returns the end.
-  double WritePass(size_t rank, PassKind kind, double start, double hop) {
+  void WritePass(size_t rank, PassKind kind, double start, double hop) {
     const TaskTimeline::Pass& pass =
         t_.passes[KindOf(plan_, static_cast<int64_t>(rank))][kind];
     const size_t count = pass.task.size();
-    if (count == 0) return start;
+    if (count == 0) return;
     TaskTimeline::Rank& out = t_.ranks[rank];
-    uint32_t* const task = out.task.data() + cursors_[rank];
-    double* const starts = out.start_ns.data() + cursors_[rank];
-    const double* const offsets = pass.offset_ns.data();
+    uint32_t* const task = out.task.data() + cursor_;
     std::copy(pass.task.begin(), pass.task.end(), task);
-    for (size_t i = 0; i < count; ++i) starts[i] = start + offsets[i];
+    AddTo(start, count, pass.offset_ns.data(), out.start_ns.data() + cursor_);
     if (hop != 0) task[count - 1] = WithGap(pass.task.back(), hop);
-    cursors_[rank] += count;
-    return start + pass.length_ns + hop;
+    cursor_ += count;
+  }
+
+  static void AddTo(double start, size_t count,
+                    const double* __restrict offsets,
+                    double* __restrict starts) {
+    for (size_t i = 0; i < count; ++i) starts[i] = start + offsets[i];
   }
 
   // The same task with another gap; links are of two kinds at most.
   uint32_t WithGap(uint32_t task, double gap_ns) {
-    for (const Variant& variant : variants_) {
+    for (const TaskTimeline::Variant& variant : t_.variants) {
       if (variant.task == task && variant.gap_ns == gap_ns) {
         return variant.with_gap;
       }
     }
     const TaskTimeline::Task entry = t_.distinct[task];
-    variants_.push_back(
+    t_.variants.push_back(
         {task, gap_ns, Intern(entry.name, entry.duration_ns, gap_ns)});
-    return variants_.back().with_gap;
+    return t_.variants.back().with_gap;
   }
 
   void WriteTask(size_t rank, uint32_t task, double start) {
-    t_.ranks[rank].task[cursors_[rank]] = task;
-    t_.ranks[rank].start_ns[cursors_[rank]] = start;
-    ++cursors_[rank];
+    t_.ranks[rank].task[cursor_] = task;
+    t_.ranks[rank].start_ns[cursor_] = start;
+    ++cursor_;
   }
 
-  void Forward(size_t rank) {
-    const double hop = rank + 1 < t_.ranks.size() ? plan_.hops_ns[rank] : 0;
-    clocks_[rank] =
-        WritePass(rank, kForward, std::max(clocks_[rank], sent_[rank]), hop);
-    sent_[rank + 1] = clocks_[rank];
+  double HopBehind(size_t rank) const {
+    return rank + 1 < t_.ranks.size() ? plan_.hops_ns[rank] : 0;
+  }
+  double HopBefore(size_t rank) const {
+    return rank > 0 ? plan_.hops_ns[rank - 1] : 0;
+  }
+  const std::array<TaskTimeline::Pass, 4>& PassesOf(size_t rank) const {
+    return t_.passes[KindOf(plan_, static_cast<int64_t>(rank))];
+  }
+  double& Start(std::vector<double>& starts, int64_t rank, int64_t m) const {
+    return starts[static_cast<size_t>(rank * plan_.micro_batches + m)];
   }
 
-  void WritePasses() {
+  // When every pass starts, before a task is written: so each rank is written
+  // from its first task to its last.
+  void TimePasses() {
     const int64_t ranks = plan_.pipeline;
-    for (int64_t k = 0; k < std::min(ranks - 1, plan_.micro_batches); ++k) {
-      for (int64_t r = 0; r < ranks - 1 - k; ++r) {
-        Forward(static_cast<size_t>(r));
-      }
+    const int64_t count = plan_.micro_batches;
+    t_.forward_start_ns.resize(static_cast<size_t>(ranks * count));
+    t_.recompute_start_ns.resize(static_cast<size_t>(ranks * count));
+    t_.backward_start_ns.resize(static_cast<size_t>(ranks * count));
+    const auto forward = [&](int64_t r, int64_t k) {
+      const auto rank = static_cast<size_t>(r);
+      double& clock = t_.clocks_ns[rank];
+      const double start = std::max(clock, t_.sent_ns[rank]);
+      Start(t_.forward_start_ns, r, k) = start;
+      clock = start + PassesOf(rank)[kForward].length_ns + HopBehind(rank);
+      t_.sent_ns[rank + 1] = clock;
+    };
+    for (int64_t k = 0; k < std::min(ranks - 1, count); ++k) {
+      for (int64_t r = 0; r < ranks - 1 - k; ++r) forward(r, k);
     }
-    for (int64_t m = 0; m < plan_.micro_batches; ++m) {
+    for (int64_t m = 0; m < count; ++m) {
       double returned = 0;
       for (int64_t r = ranks - 1; r >= 0; --r) {
         const auto rank = static_cast<size_t>(r);
-        if (m + ranks - 1 - r < plan_.micro_batches) Forward(rank);
-        double& clock = clocks_[rank];
-        clock = WritePass(rank, kRecompute, clock, 0);
-        const double hop = r > 0 ? plan_.hops_ns[rank - 1] : 0;
-        const double start = std::max(clock, returned);
-        clock = WritePass(rank, kBackward, start, hop);
+        if (m + ranks - 1 - r < count) forward(r, m + ranks - 1 - r);
+        double& clock = t_.clocks_ns[rank];
+        Start(t_.recompute_start_ns, r, m) = clock;
+        const double start =
+            std::max(clock + PassesOf(rank)[kRecompute].length_ns, returned);
+        Start(t_.backward_start_ns, r, m) = start;
+        clock = start + PassesOf(rank)[kBackward].length_ns + HopBefore(rank);
         returned = clock;
-        if (m + 1 == plan_.micro_batches && plan_.repairs.overlap_gradients) {
-          WriteBuckets(rank, start, hop);
-        }
       }
+    }
+  }
+
+  void WritePasses(size_t rank) {
+    const auto r = static_cast<int64_t>(rank);
+    const int64_t count = plan_.micro_batches;
+    int64_t next = 0;
+    const auto forward = [&] {
+      WritePass(rank, kForward, Start(t_.forward_start_ns, r, next),
+                HopBehind(rank));
+      ++next;
+    };
+    while (next < std::min(plan_.pipeline - 1 - r, count)) forward();
+    for (int64_t m = 0; m < count; ++m) {
+      if (next < count) forward();
+      WritePass(rank, kRecompute, Start(t_.recompute_start_ns, r, m), 0);
+      WritePass(rank, kBackward, Start(t_.backward_start_ns, r, m),
+                HopBefore(rank));
+    }
+    if (plan_.repairs.overlap_gradients) {
+      WriteBuckets(rank, Start(t_.backward_start_ns, r, count - 1),
+                   HopBefore(rank));
     }
   }
 
@@ -217,28 +258,20 @@ class Writer {
     return at;
   }
 
-  void WriteTail() {
-    const size_t ranks = t_.ranks.size();
-    for (size_t r = 0; r < ranks; ++r) {
-      const RankOutputs& out = out_.ranks[r];
-      const RankKind kind = KindOf(plan_, static_cast<int64_t>(r));
-      if (plan_.data > 1 && !plan_.repairs.overlap_gradients) {
-        WriteTask(r, Intern(kAllReduceTask, plan_.data_all_reduce_ns[kind], 0),
-                  out.gradients_start_ns);
-      }
-      if (plan_.embedding_all_reduce_ns != 0 && (r == 0 || r + 1 == ranks)) {
-        WriteTask(r, Intern(kAllReduceTask, plan_.embedding_all_reduce_ns, 0),
-                  w_.gradients_end_ns[r] - plan_.embedding_all_reduce_ns);
-      }
-      WritePass(r, kUpdate, out.update_start_ns, 0);
+  void WriteTail(size_t r) {
+    const RankOutputs& out = out_.ranks[r];
+    const RankKind kind = KindOf(plan_, static_cast<int64_t>(r));
+    if (plan_.data > 1 && !plan_.repairs.overlap_gradients) {
+      WriteTask(r, Intern(kAllReduceTask, plan_.data_all_reduce_ns[kind], 0),
+                out.gradients_start_ns);
     }
+    if (plan_.embedding_all_reduce_ns != 0 &&
+        (r == 0 || r + 1 == t_.ranks.size())) {
+      WriteTask(r, Intern(kAllReduceTask, plan_.embedding_all_reduce_ns, 0),
+                w_.gradients_end_ns[r] - plan_.embedding_all_reduce_ns);
+    }
+    WritePass(r, kUpdate, out.update_start_ns, 0);
   }
-
-  struct Variant {
-    uint32_t task;
-    double gap_ns;
-    uint32_t with_gap;
-  };
 
   const Plan& plan_;
   const FoldedWorkspace& w_;
@@ -246,10 +279,7 @@ class Writer {
   TaskTimeline& t_;
   std::array<size_t, kLayerPasses> counts_ = {};
   uint32_t all_reduce_ = 0;
-  std::vector<Variant> variants_;
-  std::vector<size_t> cursors_;
-  std::vector<double> clocks_;
-  std::vector<double> sent_;
+  size_t cursor_ = 0;
 };
 
 }  // namespace

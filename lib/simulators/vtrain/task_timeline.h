@@ -37,6 +37,20 @@ struct TaskTimeline {
   /// kind of rank.
   std::array<std::array<Pass, 4>, kRankKinds> passes;
   std::array<uint32_t, kLayerPasses> first_task = {};
+  /// Tasks that end a pass, with the gap of a transfer behind them.
+  struct Variant {
+    uint32_t task = 0;
+    double gap_ns = 0;
+    uint32_t with_gap = 0;
+  };
+  std::vector<Variant> variants;
+  /// \{ Starts of the passes of each rank, and its clock.
+  std::vector<double> forward_start_ns;
+  std::vector<double> recompute_start_ns;
+  std::vector<double> backward_start_ns;
+  std::vector<double> clocks_ns;
+  std::vector<double> sent_ns;
+  /// \}
 };
 
 /// Writes the tasks of an iteration that `workspace` and `outputs` hold the

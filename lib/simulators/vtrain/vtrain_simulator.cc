@@ -28,6 +28,7 @@ struct State {
   ComposeWorkspace compose;
   SourcedKernels kernels;
   FoldedTable folded;
+  FoldedRanks ranks;
   FoldedWorkspace folded_workspace;
   KernelWorkspace kernel_workspace;
   Outputs outputs;
@@ -66,7 +67,8 @@ class VtrainSimulator final : public Simulator {
         options_.kernels == VtrainKernels::kTrace ? traced_ : s.kernels;
     Fold(kernels.table, s.folded);
     if (s.folded.foldable) {
-      Simulate(s.plan, s.folded, s.folded_workspace, s.outputs);
+      FoldRanks(s.plan, s.folded, s.ranks);
+      Simulate(s.plan, s.folded, s.ranks, s.folded_workspace, s.outputs);
     } else {
       SimulateKernels(s.plan, kernels.table, s.kernel_workspace, s.outputs);
     }
