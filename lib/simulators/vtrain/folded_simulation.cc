@@ -1,7 +1,6 @@
 #include "lib/simulators/vtrain/folded_simulation.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace lmsimbench::vtrain {
 namespace {
@@ -20,8 +19,10 @@ class Simulation {
 
   void Run() {
     w_.end_ns.resize(ranks_);
-    w_.forward_end_ns.resize(ranks_ + 1);
+    w_.sent_ns.resize(ranks_ + 1);
+    w_.forward_start_ns.resize(ranks_);
     w_.recompute_start_ns.resize(ranks_);
+    w_.backward_start_ns.resize(ranks_);
     w_.gradients_end_ns.resize(ranks_);
     if (ranks_ == 1) {
       RunOneRank();
@@ -52,77 +53,84 @@ class Simulation {
     const double whole = passes.forward.length_ns + passes.recompute.length_ns +
                          passes.backward.length_ns;
     const auto count = static_cast<double>(plan_.micro_batches);
-    w_.recompute_start_ns[0] = (count - 1) * whole + passes.forward.length_ns;
-    w_.forward_end_ns[1] = w_.recompute_start_ns[0];
+    w_.forward_start_ns[0] = (count - 1) * whole;
+    w_.recompute_start_ns[0] =
+        w_.forward_start_ns[0] + passes.forward.length_ns;
+    w_.backward_start_ns[0] =
+        w_.recompute_start_ns[0] + passes.recompute.length_ns;
     w_.end_ns[0] = count * whole;
   }
 
-  // A forward pass of rank r starts when r is free and r - 1 has sent; it and
-  // the recomputation behind it take f and c. The backward pass of b behind
-  // them also waits for that of r + 1. Times of rank r are kept less s[r], what
-  // the backward passes from the last rank to r take together. Then waiting for
-  // r + 1 needs no sum:
-  //
-  //   start      = max(end[r], forward end[r - 1])
-  //   forward end[r] = start + f + b
-  //   end[r]     = max(end[r + 1], start + f + c + b)
-  //
-  // and the ranks of one step depend on each other through a maximum only.
+  // A forward pass waits for its rank and for the rank before it to have sent;
+  // a backward pass for the recomputation behind it and for the rank after it.
+  // Ranks are visited from the last to the first, so that what the rank before
+  // sent in the step before is still there, and what the rank after has
+  // returned in this step is at hand.
   void RunPasses() {
     const double* const forward = folded_.forward_ns.data();
-    const double* const whole = folded_.whole_ns.data();
-    const double* const returning = folded_.return_ns.data();
-    const double* const shift = folded_.shift_ns.data();
+    const double* const recompute = folded_.recompute_ns.data();
+    const double* const backward = folded_.backward_ns.data();
     double* const end = w_.end_ns.data();
-    // The rank before the first has always sent.
-    double* const sent = w_.forward_end_ns.data();
+    // Of rank r at r + 1; the rank before the first has always sent.
+    double* const sent = w_.sent_ns.data();
     const auto ranks = static_cast<int64_t>(ranks_);
-    for (int64_t r = 0; r < ranks; ++r) end[r] = sent[r] = -shift[r];
-
     const int64_t count = plan_.micro_batches;
+    std::fill(w_.end_ns.begin(), w_.end_ns.end(), 0);
+    sent[0] = 0;
     for (int64_t k = 0; k < std::min(ranks - 1, count); ++k) {
       for (int64_t r = 0; r < ranks - 1 - k; ++r) {
         const double start = std::max(end[r], sent[r]);
-        sent[r + 1] = start + forward[r];
-        // The clock of r + 1 is shifted by less: its own backward pass.
-        end[r] = sent[r + 1] - (shift[r] - shift[r + 1]);
+        w_.forward_start_ns[r] = start;
+        sent[r + 1] = end[r] = start + forward[r];
       }
     }
-    for (int64_t m = 0; m < count; ++m) {
-      // Ranks from this one on have a forward pass left.
+    // One rank's part of a step; returns when it has returned.
+    const auto visit = [=](int64_t r, double returned) {
+      const double done = std::max(end[r], sent[r]) + forward[r];
+      sent[r + 1] = done;
+      end[r] = std::max(done + recompute[r], returned) + backward[r];
+      return end[r];
+    };
+    int64_t m = 0;
+    // Two steps at once, the second two ranks behind: neither waits for the
+    // other's sums.
+    for (; m + 1 + ranks < count; m += 2) {
+      double returned = visit(ranks - 2, visit(ranks - 1, 0));
+      double next_returned = 0;
+      for (int64_t r = ranks - 3; r >= 0; --r) {
+        returned = visit(r, returned);
+        next_returned = visit(r + 2, next_returned);
+      }
+      visit(0, visit(1, next_returned));
+    }
+    for (; m + 1 < count; ++m) {
+      // Ranks from this one on have a forward pass left; it has its last.
       const int64_t first = std::max<int64_t>(0, m + ranks - count);
-      if (m + 1 == count) SaveRecomputeStarts();
-      double latest = -HUGE_VAL;
-      int64_t r = ranks - 1;
-      for (; r >= first; --r) {
-        const double start = std::max(end[r], sent[r]);
-        sent[r + 1] = start + forward[r];
-        latest = std::max(latest, start + whole[r]);
-        end[r] = latest;
-      }
-      for (; r >= 0; --r) {
-        latest = std::max(latest, end[r] + returning[r]);
-        end[r] = latest;
+      double returned = 0;
+      for (int64_t r = ranks - 1; r > first; --r) returned = visit(r, returned);
+      w_.forward_start_ns[first] = std::max(end[first], sent[first]);
+      returned = visit(first, returned);
+      for (int64_t r = first - 1; r >= 0; --r) {
+        returned = std::max(end[r] + recompute[r], returned) + backward[r];
+        end[r] = returned;
       }
     }
-    w_.recompute_start_ns[ranks_ - 1] = sent[ranks_];
-    for (size_t r = 0; r < ranks_; ++r) {
-      end[r] += shift[r];
-      sent[r + 1] += shift[r + 1];
-    }
+    RunLastStep();
   }
 
-  // Before the last step all ranks but the last have run their last forward
-  // pass.
-  void SaveRecomputeStarts() {
-    for (size_t r = 0; r < ranks_; ++r) {
-      w_.recompute_start_ns[r] = w_.end_ns[r] + folded_.shift_ns[r];
+  // Only the last rank has a forward pass left.
+  void RunLastStep() {
+    const size_t last = ranks_ - 1;
+    w_.forward_start_ns[last] = std::max(w_.end_ns[last], w_.sent_ns[last]);
+    w_.end_ns[last] = w_.forward_start_ns[last] + folded_.forward_ns[last];
+    double returned = 0;
+    for (size_t r = ranks_; r-- > 0;) {
+      w_.recompute_start_ns[r] = w_.end_ns[r];
+      w_.backward_start_ns[r] =
+          std::max(w_.end_ns[r] + folded_.recompute_ns[r], returned);
+      returned = w_.backward_start_ns[r] + folded_.backward_ns[r];
+      w_.end_ns[r] = returned;
     }
-  }
-
-  double BackwardStart(size_t rank) const {
-    return w_.end_ns[rank] -
-           (Passes(rank).backward.length_ns + HopBefore(rank));
   }
 
   void ReduceGradients() {
@@ -139,7 +147,7 @@ class Simulation {
       if (plan_.tensor > 1 && plan_.layers > 0) {
         const double reduced =
             HasEmbeddings(kind)
-                ? BackwardStart(r) + Passes(r).last_all_reduce_ns
+                ? w_.backward_start_ns[r] + Passes(r).last_all_reduce_ns
                 : w_.end_ns[r];
         out_.communication_finish_ns =
             std::max(out_.communication_finish_ns, reduced);
@@ -163,7 +171,7 @@ class Simulation {
   }
 
   void ReduceBuckets(size_t rank, RankKind kind, RankOutputs& out) {
-    const double start = BackwardStart(rank);
+    const double start = w_.backward_start_ns[rank];
     const double hop = HopBefore(rank);
     double end = 0;
     for (const Bucket& bucket : plan_.buckets[kind]) {
@@ -233,8 +241,7 @@ class Simulation {
       out.last_forward_start_ns =
           recompute.layers > 0
               ? w_.recompute_start_ns[r] + passes.last_recompute_ns
-              : w_.forward_end_ns[r + 1] - forward.length_ns - HopBehind(r) +
-                    passes.last_forward_ns;
+              : w_.forward_start_ns[r] + passes.last_forward_ns;
       FinishCommunication(r, out);
       out_.communication_nodes += communications;
       out_.communication_ns +=
@@ -277,22 +284,16 @@ void FoldRanks(const Plan& plan, const FoldedTable& table, FoldedRanks& ranks) {
 
   const auto count = static_cast<size_t>(plan.pipeline);
   ranks.forward_ns.resize(count);
-  ranks.whole_ns.resize(count);
-  ranks.return_ns.resize(count);
-  ranks.shift_ns.resize(count + 1);
-  ranks.shift_ns[count] = 0;
-  for (size_t r = count; r-- > 0;) {
+  ranks.recompute_ns.resize(count);
+  ranks.backward_ns.resize(count);
+  for (size_t r = 0; r < count; ++r) {
     const RankPasses& passes =
         ranks.passes[KindOf(plan, static_cast<int64_t>(r))];
-    const double f =
+    ranks.forward_ns[r] =
         passes.forward.length_ns + (r + 1 < count ? plan.hops_ns[r] : 0);
-    const double c = passes.recompute.length_ns;
-    const double b =
+    ranks.recompute_ns[r] = passes.recompute.length_ns;
+    ranks.backward_ns[r] =
         passes.backward.length_ns + (r > 0 ? plan.hops_ns[r - 1] : 0);
-    ranks.forward_ns[r] = f + b;
-    ranks.whole_ns[r] = f + c + b;
-    ranks.return_ns[r] = c + b;
-    ranks.shift_ns[r] = ranks.shift_ns[r + 1] + b;
   }
 }
 

@@ -13,12 +13,11 @@ namespace lmsimbench::vtrain {
 /// The passes of every rank of a plan, folded: what is simulated.
 struct FoldedRanks {
   std::array<RankPasses, kRankKinds> passes;
-  /// \{ One entry a rank: what its passes add to its clock, nanoseconds, and
-  /// how far that clock is shifted; see `RunPasses`. Empty for a single rank.
+  /// \{ How long the passes of each rank take, with what lies behind them.
+  /// Empty for a single rank.
   std::vector<double> forward_ns;
-  std::vector<double> whole_ns;
-  std::vector<double> return_ns;
-  std::vector<double> shift_ns;
+  std::vector<double> recompute_ns;
+  std::vector<double> backward_ns;
   /// \}
 };
 
@@ -26,12 +25,17 @@ struct FoldedRanks {
 /// has allocated.
 void FoldRanks(const Plan& plan, const FoldedTable& table, FoldedRanks& ranks);
 
-/// What repeated simulations reuse. Entries of a rank stand at its index,
-/// forward ends at its index + 1.
+/// What repeated simulations reuse; one entry a rank.
 struct FoldedWorkspace {
+  /// End of its last pass.
   std::vector<double> end_ns;
-  std::vector<double> forward_end_ns;
+  /// When the rank before it has sent its last output.
+  std::vector<double> sent_ns;
+  /// \{ Starts of its last passes.
+  std::vector<double> forward_start_ns;
   std::vector<double> recompute_start_ns;
+  std::vector<double> backward_start_ns;
+  /// \}
   std::vector<double> gradients_end_ns;
 };
 
