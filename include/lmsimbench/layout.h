@@ -68,6 +68,10 @@ int64_t ExpertTensorParallel(const ParallelConfig& config);
 /// Ranks that hold the same experts of a stage: devices / (etp * ep * pp).
 int64_t ExpertDataParallel(const ParallelConfig& config);
 
+/// Ranks of a context-parallel group that exchange heads: all under Ulysses, a
+/// part of them under the hybrid algorithm, else 1.
+int64_t ContextInner(const ParallelConfig& config);
+
 /// Micro-batches that one data-parallel replica runs in an iteration: what the
 /// batch gives, else `grad_accumulation` as stated. -1 where neither is stated
 /// or the batch does not divide.

@@ -113,7 +113,7 @@ struct ModelSpec {
   int64_t dense_first_layers = 0;
 
   /// Rank of the compressed queries; 0: queries are not compressed. Latent
-  /// attention only, as the four below.
+  /// attention only, as the three below.
   int64_t q_lora_rank = kNoCount;
   /// Rank of the compressed keys and values.
   int64_t kv_lora_rank = kNoCount;
@@ -121,7 +121,7 @@ struct ModelSpec {
   int64_t qk_nope_head_dim = kNoCount;
   /// Width of the part of a head with rotary positions.
   int64_t qk_rope_head_dim = kNoCount;
-  /// Width of one value head.
+  /// Width of one value head; not stated: that of a head.
   int64_t v_head_dim = kNoCount;
 
   /// Multi-token prediction layers, each with its own output loss.

@@ -31,6 +31,21 @@ enum class OperatorKind : uint8_t {
   kCrossEntropy,
   kGradientNorm,
   kOptimizer,
+  kLatentDown,  ///< latent attention: hidden channels to compressed ones
+  kLatentNorm,  ///< of the compressed channels
+  kLatentUp,    ///< compressed channels to heads
+  kRingMerge,   ///< joins what attention gave for the keys of one ring step
+  kRouter,      ///< hidden channels to a score for each expert
+  kRouting,     ///< scores to the experts of each token
+  kPermute,     ///< tokens in the order of their experts, and of devices
+  kUnpermute,   ///< weighted sum of what a token's experts give
+  kExpertUp,    ///< of all experts of the device, `batch` of them
+  kExpertActivation,
+  kExpertDown,
+  kSharedExpertUp,
+  kSharedExpertActivation,
+  kSharedExpertDown,
+  kMultiTokenProjection,  ///< two hidden widths to one
 };
 template <>
 struct EnumNames<OperatorKind> {
@@ -55,9 +70,24 @@ struct EnumNames<OperatorKind> {
                                            "output layer",
                                            "cross entropy",
                                            "gradient norm",
-                                           "optimizer"};
+                                           "optimizer",
+                                           "latent down",
+                                           "latent norm",
+                                           "latent up",
+                                           "ring merge",
+                                           "router",
+                                           "routing",
+                                           "permute",
+                                           "unpermute",
+                                           "expert up",
+                                           "expert activation",
+                                           "expert down",
+                                           "shared expert up",
+                                           "shared expert activation",
+                                           "shared expert down",
+                                           "multi-token projection"};
 };
-inline constexpr int kOperatorKinds = 22;
+inline constexpr int kOperatorKinds = 37;
 
 /// The part of the iteration an operator belongs to.
 enum class OperatorPass : uint8_t {
@@ -98,7 +128,8 @@ struct Operator {
   /// Format of what is computed on.
   Precision precision = Precision::kNotStated;
 
-  /// Matrix multiplication C[m, n] = A[m, k] B[k, n], `batch` of them; for
+  /// Matrix multiplication C[m, n] = A[m, k] B[k, n], `batch` of them, of
+  /// experts with as many tokens as an average one has, rounded up; for
   /// attention `batch` is the number of sequences. -1 where it does not apply.
   int64_t batch = kNoCount;
   int64_t m = kNoCount;
@@ -122,6 +153,10 @@ struct Operator {
   double flops = 0;
   /// Bytes that device memory has to move at least: inputs and outputs, once.
   double bytes = 0;
+
+  /// Width of a value head of a fused attention core, where it is not
+  /// `head_dim`; else -1.
+  int64_t value_head_dim = kNoCount;
 };
 
 /// Kinds of collective communication.
@@ -146,21 +181,31 @@ inline constexpr int kCollectiveKinds = 7;
 enum class Group : uint8_t {
   kNotStated,
   kTensor,
-  kData,
-  kShard,      ///< the part of the data-parallel group that `zero` shards over
+  kData,       ///< the ranks that hold the same parameters (but for experts):
+               ///< data times context parallelism
+  kShard,      ///< the part of the data group that `zero` shards over
   kReplica,    ///< the ranks that hold the same shard
   kPipeline,   ///< this rank and its neighbour in the pipeline
   kEmbedding,  ///< first and last stage, where they share the embedding
   kModel,      ///< all ranks of one model replica: tensor times pipeline
   kWorld,      ///< all ranks
+  kContext,    ///< the ranks that hold a part of the same sequences
+  kContextInner,  ///< those of them that exchange heads
+  kContextOuter,  ///< those of them that pass keys and values on
+  kExpert,        ///< the ranks that hold the experts of a layer
+  kExpertTensor,  ///< the ranks that share the same experts
+  kExpertRegion,  ///< both: expert times expert tensor parallelism
+  kExpertData,    ///< the ranks that hold the same part of the same experts
 };
 template <>
 struct EnumNames<Group> {
-  static constexpr const char* kNames[] = {"not stated", "tensor",  "data",
-                                           "shard",      "replica", "pipeline",
-                                           "embedding",  "model",   "world"};
+  static constexpr const char* kNames[] = {
+      "not stated", "tensor",        "data",          "shard",
+      "replica",    "pipeline",      "embedding",     "model",
+      "world",      "context",       "context inner", "context outer",
+      "expert",     "expert tensor", "expert region", "expert data"};
 };
-inline constexpr int kGroups = 9;
+inline constexpr int kGroups = 16;
 
 /// One communication, by logical group: which devices those are is a matter of
 /// the placement.

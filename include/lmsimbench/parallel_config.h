@@ -164,6 +164,10 @@ struct ParallelConfig {
   /// that leaves no last group smaller than `pp`.
   int64_t micro_batch_group = kNoCount;
   ContextAlgorithm context_algorithm = ContextAlgorithm::kNotStated;
+  /// Of hybrid context parallelism the neighbours that exchange heads; the ring
+  /// goes across them. -1: the largest divisor of `cp` whose square is no more
+  /// than it.
+  int64_t context_inner = kNoCount;
   ExpertDispatch expert_dispatch = ExpertDispatch::kNotStated;
   /// Parallelisms from the fastest to the slowest varying rank, joined by '-';
   /// each of tp, cp, ep, dp, pp once.
@@ -208,6 +212,7 @@ struct ParallelConfig {
     visit("schedule", self.schedule...);
     visit("micro_batch_group", self.micro_batch_group...);
     visit("context_algorithm", self.context_algorithm...);
+    visit("context_inner", self.context_inner...);
     visit("expert_dispatch", self.expert_dispatch...);
     visit("rank_order", self.rank_order...);
     visit("stage_layers", self.stage_layers...);

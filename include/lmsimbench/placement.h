@@ -60,9 +60,15 @@ struct Placement {
   int64_t tp = 1, cp = 1, dp = 1, pp = 1;
   /// Distance between ranks that differ by one in that coordinate.
   int64_t tp_stride = 1, cp_stride = 1, dp_stride = 1, pp_stride = 1;
-  /// Neighbours in the data-parallel group that `zero` shards over: the whole
-  /// group, unless `zero_group` says less.
+  /// Neighbours in the data group that `zero` shards over: the whole group,
+  /// unless `zero_group` says less.
   int64_t shard_ranks = 1;
+  /// Neighbours in the context-parallel group that exchange heads.
+  int64_t context_inner = 1;
+  /// The same ranks as experts divide them: a stage's ranks, in the same order,
+  /// are expert tensor times expert times expert data parallelism.
+  int64_t etp = 1, ep = 1, expert_dp = 1;
+  int64_t etp_stride = 1, ep_stride = 1, expert_dp_stride = 1;
 
   /// Distinct spans.
   std::vector<Span> spans;
@@ -85,10 +91,10 @@ Coordinates CoordinatesOf(const Placement& placement, int64_t rank);
 int64_t RankOf(const Placement& placement, const Coordinates& coordinates);
 /// Index into `classes` of a rank.
 int64_t ClassOf(const Placement& placement, int64_t rank);
-/// The ranks of the group of this kind that `rank` belongs to, in the order of
-/// their coordinates, the pipeline's last. For `kPipeline` the rank and the
-/// next stage's, for `kEmbedding` those of the first and the last stage of its
-/// pipeline; one rank where there is one stage.
+/// The ranks of the group of this kind that `rank` belongs to, in ascending
+/// order. For `kPipeline` the rank and the next stage's, for `kEmbedding` those
+/// of the first and the last stage of its pipeline; one rank where there is one
+/// stage.
 std::vector<int64_t> GroupMembers(const Placement& placement, Group group,
                                   int64_t rank);
 

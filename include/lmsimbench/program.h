@@ -44,11 +44,11 @@ struct Tensor {
 
 /// One operator or collective at its place in a block.
 ///
-/// A computation runs on the compute stream, a collective on the tensor stream;
-/// each stream runs its steps in order. A collective starts when the
-/// computations before it have ended, a computation that `joins` when the
-/// collectives before it have ended too. What a block has issued is joined when
-/// it ends.
+/// A computation runs on the compute stream, a collective (of tensor, context
+/// or expert parallelism) on the tensor stream; each stream runs its steps in
+/// order. A collective starts when the computations before it have ended, a
+/// computation that `joins` when the collectives before it have ended too. What
+/// a block has issued is joined when it ends.
 struct Step {
   /// Index into `Program::operators` or `Program::collectives`.
   int32_t id = 0;
@@ -57,6 +57,8 @@ struct Step {
   bool joins = false;
   /// Runs a second time, in the backward pass, to have its outputs again.
   bool recomputed = false;
+  /// Those below are of routed experts.
+  bool of_experts = false;
   /// Parameters whose gradients are complete when this step ends.
   int64_t gradient_parameters = 0;
   /// Memory taken when the step starts and given back when it ends.
@@ -67,12 +69,14 @@ struct Step {
 /// What a block is.
 enum class BlockKind : uint8_t {
   kEmbedding,
-  kLayers,  ///< one layer, or several that are recomputed from one input
-  kHead,    ///< final norm, output layer and loss
+  kLayers,      ///< one layer, or several that are recomputed from one input
+  kHead,        ///< final norm, output layer and loss
+  kMultiToken,  ///< a multi-token prediction layer with its own head
 };
 template <>
 struct EnumNames<BlockKind> {
-  static constexpr const char* kNames[] = {"embedding", "layers", "head"};
+  static constexpr const char* kNames[] = {"embedding", "layers", "head",
+                                           "multi-token"};
 };
 
 /// A piece of the network that repeats: its forward and its backward steps.
@@ -95,6 +99,8 @@ struct Block {
   /// Of those, the ones that every tensor-parallel rank holds whole (norms,
   /// biases behind a reduction).
   int64_t replicated_parameters = 0;
+  /// Of those, the ones of routed experts, which are divided as experts are.
+  int64_t expert_parameters = 0;
   /// Kept between the passes for one micro-batch.
   int64_t stored_bytes = 0;
 };
@@ -114,6 +120,7 @@ struct Chunk {
   int64_t layers = 0;
   int64_t parameters = 0;
   int64_t replicated_parameters = 0;
+  int64_t expert_parameters = 0;
   /// Of one micro-batch, kept between the passes.
   int64_t stored_bytes = 0;
 };
@@ -142,6 +149,7 @@ struct Stage {
   /// Parameters of one tensor-parallel rank.
   int64_t parameters = 0;
   int64_t replicated_parameters = 0;
+  int64_t expert_parameters = 0;
   /// Of one device, sharded as the configuration says.
   int64_t weights_bytes = 0;
   int64_t gradients_bytes = 0;
@@ -172,6 +180,12 @@ enum class Assumption : uint8_t {
   kRotary,
   kNoBias,
   kWholeSequence,
+  kSequenceParallelExperts,
+  kGroupedExperts,
+  kAllToAllDispatch,
+  kBalancedExperts,
+  kRingContext,
+  kLatentWidths,
 };
 template <>
 struct EnumNames<Assumption> {
@@ -193,9 +207,18 @@ struct EnumNames<Assumption> {
       "norms have a weight alone, as in models with a gated MLP",
       "queries and keys are rotated, as in models with a gated MLP",
       "linear layers have no bias",
-      "attention reaches over the documents of a packed sequence"};
+      "attention reaches over the documents of a packed sequence",
+      "there is sequence parallelism, which experts beside tensor parallelism "
+      "need",
+      "experts of a device are one grouped matrix multiplication",
+      "tokens reach their experts by all-to-all",
+      "experts have equally many tokens, and none is dropped",
+      "keys and values go round a ring of the context-parallel ranks",
+      "latent attention has the widths of DeepSeek-V3 where they are not "
+      "stated "
+      "(ranks 1536 and 512, heads of 128 + 64 and 128)"};
 };
-inline constexpr int kAssumptions = 18;
+inline constexpr int kAssumptions = 24;
 
 /// The work of one micro-batch in every model chunk, sharded, with what a
 /// pipeline rank does once an iteration. A plain value.

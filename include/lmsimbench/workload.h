@@ -110,6 +110,12 @@ struct Workload {
   YesNo packed = YesNo::kNotStated;
   /// Deterministic kernels were asked for.
   YesNo deterministic = YesNo::kNotStated;
+  /// Tokens that an expert has room for, as a multiple of those that it gets if
+  /// all get as many: what is more is dropped, what is less padded. Missing: no
+  /// token is dropped or added.
+  double expert_capacity = kNoNumber;
+  /// Tokens of the device whose experts get most, over the average; missing: 1.
+  double expert_imbalance = kNoNumber;
 
   template <typename Visit, typename... Self>
   static void VisitFields(Visit&& visit, Self&... self) {
@@ -128,6 +134,8 @@ struct Workload {
     visit("grouped_gemm", self.grouped_gemm...);
     visit("packed", self.packed...);
     visit("deterministic", self.deterministic...);
+    visit("expert_capacity", self.expert_capacity...);
+    visit("expert_imbalance", self.expert_imbalance...);
   }
 
   friend bool operator==(const Workload& a, const Workload& b) {

@@ -180,7 +180,7 @@ class Account {
         previous_(
             times.classes[PreviousClass(costed.graph.placement, rank_class)]),
         next_(times.classes[NextClass(costed.graph.placement, rank_class)]),
-        variant_(VariantOf(costed, rank_class)),
+        variant_(VariantOf(folds, rank_class)),
         tensor_{mine_.tensor, {kNever, kNever}} {}
 
   ClassAccount Run(int64_t rank, double iteration_time) {

@@ -90,9 +90,11 @@ FoldedBlock FoldBlock(const CostedGraph& costed, int32_t begin_step,
   const auto end_of = [&](int32_t step) {
     return step_end[step * variants + variant];
   };
+  const double* const collectives =
+      folds.collective_seconds.data() +
+      variant * costed.graph.program.collectives.size();
   const auto seconds_of = [&](int32_t collective) {
-    return costed.collectives[costed.collective_begin[collective] + variant]
-        .seconds;
+    return collectives[collective];
   };
   FoldedBlock block;
   block.begin_lone = static_cast<int32_t>(folds.lone.size());
@@ -166,15 +168,56 @@ int32_t WholeBlocks(double seconds, const FoldedBlock& block, int32_t count) {
   return std::min(whole, count);
 }
 
+// Groups of the program's collectives, as bits.
+uint32_t GroupsWithin(const Program& program) {
+  uint32_t groups = 0;
+  for (const Collective& collective : program.collectives) {
+    groups |= uint32_t{1} << static_cast<int>(collective.group);
+  }
+  return groups;
+}
+
+bool SameSpans(const CostedGraph& costed, uint32_t groups, size_t a, size_t b) {
+  for (int group = 0; group < kGroups; ++group) {
+    if ((groups >> group & 1) != 0 &&
+        costed.span_ordinal[a * kGroups + group] !=
+            costed.span_ordinal[b * kGroups + group]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void FindVariants(const CostedGraph& costed, Folds& folds) {
+  const Program& program = costed.graph.program;
+  const uint32_t groups = GroupsWithin(program);
+  const size_t classes = costed.graph.placement.classes.size();
+  folds.variant_of_class.clear();
+  folds.class_of_variant.clear();
+  folds.collective_seconds.clear();
+  for (size_t c = 0; c < classes; ++c) {
+    size_t variant = 0;
+    while (variant < folds.class_of_variant.size() &&
+           !SameSpans(costed, groups, c,
+                      static_cast<size_t>(folds.class_of_variant[variant]))) {
+      ++variant;
+    }
+    folds.variant_of_class.push_back(static_cast<int32_t>(variant));
+    if (variant < folds.class_of_variant.size()) continue;
+    folds.class_of_variant.push_back(static_cast<int32_t>(c));
+    for (size_t i = 0; i < program.collectives.size(); ++i) {
+      folds.collective_seconds.push_back(CollectiveSeconds(
+          costed, static_cast<int32_t>(i), static_cast<int64_t>(c)));
+    }
+  }
+  folds.variants = static_cast<int32_t>(folds.class_of_variant.size());
+}
+
 }  // namespace
 
 void Fold(const CostedGraph& costed, Folds& folds) {
   const Program& program = costed.graph.program;
-  folds.variants = 1;
-  for (size_t c = 0; c < costed.graph.placement.classes.size(); ++c) {
-    folds.variants = std::max(folds.variants,
-                              VariantOf(costed, static_cast<int64_t>(c)) + 1);
-  }
+  FindVariants(costed, folds);
   folds.lone.clear();
   folds.blocks.clear();
   folds.passes.clear();

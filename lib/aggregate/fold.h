@@ -20,7 +20,7 @@ struct LoneCompute {
   double before = 0;  ///< lone computation of the block before `start`
 };
 
-/// One direction of a block, timed with one span of the tensor group.
+/// One direction of a block, timed with the spans of one variant.
 struct FoldedBlock {
   double duration = 0;
   double compute = 0;
@@ -62,10 +62,15 @@ struct FoldedPass {
   double lone() const { return compute - overlapped; }
 };
 
-/// Everything folded of a costed graph, for every distinct span of the tensor
-/// group (a *variant*).
+/// Everything folded of a costed graph, for every combination of spans that a
+/// rank class has of the groups that communicate within passes (a *variant*).
 struct Folds {
   int32_t variants = 1;
+  /// Of every rank class, and of every variant the first class that has it.
+  std::vector<int32_t> variant_of_class;
+  std::vector<int32_t> class_of_variant;
+  /// Seconds of the program's collectives: `variant * collectives + index`.
+  std::vector<double> collective_seconds;
   /// `(block * 2 + direction) * variants + variant`.
   std::vector<FoldedBlock> blocks;
   /// `(chunk * 2 + direction) * variants + variant`.
@@ -87,10 +92,9 @@ struct Folds {
   }
 };
 
-/// Which distinct span of the tensor group a rank class has.
-inline int32_t VariantOf(const CostedGraph& costed, int64_t rank_class) {
-  return costed
-      .span_ordinal[rank_class * kGroups + static_cast<int>(Group::kTensor)];
+/// The variant of a rank class.
+inline int32_t VariantOf(const Folds& folds, int64_t rank_class) {
+  return folds.variant_of_class[static_cast<size_t>(rank_class)];
 }
 
 void Fold(const CostedGraph& costed, Folds& folds);

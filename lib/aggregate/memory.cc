@@ -120,7 +120,7 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
   const ExecutionGraph& graph = costed.graph;
   const Program& program = graph.program;
   const int64_t rank = graph.placement.classes[rank_class].pipeline_rank;
-  const int32_t variant = VariantOf(costed, rank_class);
+  const int32_t variant = VariantOf(folds, rank_class);
   const auto passes = Passes(graph, rank);
   const Stage& stage = program.stages[rank];
 

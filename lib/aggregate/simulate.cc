@@ -20,7 +20,7 @@ class Runner {
         plan_(times.plans[rank_class]),
         mine_(times.classes[rank_class]),
         rank_(graph_.placement.classes[rank_class].pipeline_rank),
-        variant_(VariantOf(costed, static_cast<int64_t>(rank_class))) {}
+        variant_(VariantOf(folds, static_cast<int64_t>(rank_class))) {}
 
   // Runs passes as far as their inputs have arrived; true if any has run.
   bool Run() {
@@ -219,7 +219,7 @@ void Plan(const CostedGraph& costed, const Folds& folds,
                          CollectiveSeconds(costed, graph.transfer, previous)};
     times.plans.push_back(plan);
 
-    const int32_t variant = VariantOf(costed, rank_class);
+    const int32_t variant = VariantOf(folds, rank_class);
     for (int32_t i = 0; i < graph.chunks_per_rank; ++i) {
       const PlacedChunk& chunk = graph.chunks[rank * graph.chunks_per_rank + i];
       const auto duration = [&](Direction direction) {

@@ -94,8 +94,8 @@ class Finish {
           const ClassTimes& mine = times_.classes[c];
           if (!graph_.overlaps.grad_reduce) return mine.compute_free;
           return mine.pass_start[at] + ReadyAt(graph_.program, folds_,
-                                               chunk.kind,
-                                               VariantOf(costed_, c), bucket);
+                                               chunk.kind, VariantOf(folds_, c),
+                                               bucket);
         });
         Reduce(rank, bucket.reduce_replicas, [](int64_t) { return 0.0; });
       }

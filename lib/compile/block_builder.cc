@@ -42,6 +42,12 @@ void BlockBuilder::Completes(int64_t parameters, int64_t replicated) {
   block_.replicated_parameters += replicated;
 }
 
+void BlockBuilder::CompletesExperts(int64_t parameters) {
+  Completes(parameters, 0);
+  program_.steps.back().of_experts = true;
+  block_.expert_parameters += parameters;
+}
+
 TensorId BlockBuilder::AddTensor(const char* name, TensorKind kind,
                                  int64_t bytes, int32_t step) {
   Tensor tensor;

@@ -30,6 +30,7 @@ class BlockBuilder {
   /// \{ What the latest step does beside: parameters of the block whose
   /// gradients it completes, tensors that it makes and reads.
   void Completes(int64_t parameters, int64_t replicated);
+  void CompletesExperts(int64_t parameters);
   TensorId Make(const char* name, TensorKind kind, int64_t bytes);
   void Read(TensorId tensor);
   /// \}

@@ -1,6 +1,7 @@
 #include "lib/compile/check_modelled.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "fmt/format.h"
@@ -62,22 +63,21 @@ int64_t GradientBytes(Precision precision) {
 absl::Status CheckModelled(const Workload& workload,
                            const ParallelConfig& config) {
   const ModelSpec& model = workload.model;
-  if (HasExperts(model)) return NotModelled("mixtures of experts");
-  if (model.attention == AttentionKind::kLatent ||
+  if (model.attention != AttentionKind::kLatent &&
       IsStated(model.kv_lora_rank)) {
-    return NotModelled("multi-head latent attention");
+    return absl::FailedPreconditionError(
+        fmt::format("kv_lora_rank {} is stated, and attention is {}, not mla",
+                    model.kv_lora_rank, std::string(Name(model.attention))));
   }
-  if (IsStated(model.v_head_dim) && model.v_head_dim != HeadDim(model)) {
-    return NotModelled(
-        fmt::format("value heads of width {} beside query heads of width {}",
-                    model.v_head_dim, HeadDim(model)));
-  }
-  if (model.mtp_layers > 0) return NotModelled("multi-token prediction");
   if (model.norms_per_layer != 2 && model.norms_per_layer != 4) {
     return NotModelled(fmt::format("{} norms a layer", model.norms_per_layer));
   }
-  if (config.cp > 1) return NotModelled("context parallelism");
-  if (config.ep > 1) return NotModelled("expert parallelism");
+  if (HasExperts(model) && IsStated(config.zero_group) &&
+      config.zero_group < config.dp * config.cp) {
+    return NotModelled(fmt::format(
+        "optimizer state of experts over a part (zero_group {}) of the ranks",
+        config.zero_group));
+  }
   if (config.zero == ZeroStage::kParameters) {
     return NotModelled("sharded parameters (ZeRO-3)");
   }
@@ -98,17 +98,17 @@ absl::Status CheckModelled(const Workload& workload,
     return NotModelled(fmt::format(
         "gradients in {}", std::string(Name(workload.gradient_precision))));
   }
-  if (workload.optimizer == Optimizer::kAdafactor ||
-      workload.optimizer == Optimizer::kMuon) {
-    return NotModelled(
-        fmt::format("the optimizer {}", std::string(Name(workload.optimizer))));
-  }
   return absl::OkStatus();
+}
+
+bool NeedsDenseMlp(const ModelSpec& model) {
+  return !HasExperts(model) || model.dense_first_layers > 0;
 }
 
 absl::Status CheckStated(const Workload& workload,
                          const ParallelConfig& config) {
   const ModelSpec& model = workload.model;
+  const int64_t not_needed = 0;
   const struct {
     const char* name;
     int64_t figure;
@@ -116,7 +116,9 @@ absl::Status CheckStated(const Workload& workload,
       {"hidden", model.hidden},
       {"layers", model.layers},
       {"heads", model.heads},
-      {"ffn", model.ffn},
+      {"ffn (of the layers without experts)",
+       NeedsDenseMlp(model) ? model.ffn : not_needed},
+      {"expert_ffn", HasExperts(model) ? model.expert_ffn : not_needed},
       {"vocab", model.vocab},
       {"seq_len", workload.seq_len},
       {"micro_batch", config.micro_batch},
@@ -131,6 +133,22 @@ absl::Status CheckStated(const Workload& workload,
   if (model.gated_mlp == YesNo::kNotStated) {
     return absl::FailedPreconditionError(
         "the staged pipeline needs gated_mlp, which is not stated");
+  }
+  const struct {
+    const char* name;
+    double factor;
+    double least;
+  } factors[] = {
+      {"expert_capacity", workload.expert_capacity, 0},
+      {"expert_imbalance", workload.expert_imbalance, 1},
+  };
+  constexpr double kLargestFactor = 1e6;
+  for (const auto& [name, factor, least] : factors) {
+    if (!IsStated(factor)) continue;
+    if (factor > 0 && factor >= least && factor <= kLargestFactor) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("{} is {}; it is {} and at most {}", name, factor,
+                    least > 0 ? "at least 1" : "positive", kLargestFactor));
   }
   if (workload.loss_impl == LossImpl::kChunked &&
       !IsStated(workload.loss_chunk)) {
@@ -152,19 +170,31 @@ absl::Status CheckRange(const Workload& workload, const ParallelConfig& config,
   // More bytes an element, and more tensors of one shape, than there are.
   constexpr int64_t kMargin = 256;
   const int64_t heads_width = SaturatingProduct(model.heads, HeadDim(model));
-  const int64_t width =
-      std::max({model.hidden, heads_width, model.ffn, model.vocab});
+  // Of all experts together, which is more than what one token visits but for
+  // what a capacity adds.
+  const int64_t experts_width =
+      HasExperts(model)
+          ? std::max(SaturatingProduct(model.experts, model.expert_ffn),
+                     SaturatingProduct(
+                         model.shared_experts,
+                         std::max(model.expert_ffn, model.shared_expert_ffn)))
+          : 0;
+  const int64_t width = std::max(
+      {model.hidden, heads_width, model.ffn, model.vocab, experts_width});
   // Scores are stored where attention is not fused.
   const int64_t scores =
       flash ? 0 : SaturatingProduct(model.heads, workload.seq_len);
   const int64_t tokens =
       SaturatingProduct(workload.seq_len, config.micro_batch);
+  const double most =
+      std::max({1.0, workload.expert_capacity, workload.expert_imbalance});
+  const auto copies = static_cast<int64_t>(std::ceil(most));
   const struct {
     const char* name;
     int64_t product;
   } products[] = {
       {"activations of a layer",
-       SaturatingProduct(tokens, std::max(width, scores), kMargin)},
+       SaturatingProduct(tokens, std::max(width, scores), kMargin, copies)},
       {"parameters",
        SaturatingProduct(model.hidden, width, model.layers, kMargin)},
       {"the position table",

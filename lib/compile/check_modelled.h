@@ -12,6 +12,9 @@ namespace lmsimbench::compile {
 absl::Status CheckModelled(const Workload& workload,
                            const ParallelConfig& config);
 
+/// True if the model has layers with a dense MLP.
+bool NeedsDenseMlp(const ModelSpec& model);
+
 /// FAILED_PRECONDITION names a figure that `Compile` needs and that is not
 /// stated, or one that is stated without what it belongs to.
 absl::Status CheckStated(const Workload& workload,

@@ -15,11 +15,14 @@ namespace {
 struct LayerKey {
   int64_t first_layer_in_period = 0;
   int32_t layers = 1;
+  /// Of them, those in front without experts.
+  int64_t dense = 0;
   bool recomputed = false;
 
   friend bool operator==(const LayerKey& a, const LayerKey& b) {
     return a.first_layer_in_period == b.first_layer_in_period &&
-           a.layers == b.layers && a.recomputed == b.recomputed;
+           a.layers == b.layers && a.dense == b.dense &&
+           a.recomputed == b.recomputed;
   }
 };
 
@@ -37,6 +40,10 @@ class Blocks {
     LayerKey key;
     key.layers = layers;
     key.recomputed = recomputed;
+    if (sizes_.expert.experts > 0) {
+      key.dense = std::clamp<int64_t>(sizes_.expert.dense_first - first_layer,
+                                      0, layers);
+    }
     if (layers == 1) {
       // One layer is windowed or not, wherever in the period it lies.
       key.first_layer_in_period = IsWindowed(sizes_, first_layer) ? 1 : 0;
@@ -93,6 +100,7 @@ int32_t Intern(const Chunk& chunk, Program& program) {
     added.layers += int64_t{run.count} * block.layers;
     added.parameters += run.count * block.parameters;
     added.replicated_parameters += run.count * block.replicated_parameters;
+    added.expert_parameters += run.count * block.expert_parameters;
     added.stored_bytes += run.count * block.stored_bytes;
   }
   return static_cast<int32_t>(program.chunks.size()) - 1;
@@ -103,10 +111,21 @@ int32_t Intern(const Chunk& chunk, Program& program) {
 void AddChunks(const Sizes& sizes, const ParallelConfig& config,
                Program& program) {
   Blocks blocks(sizes, program);
-  const int32_t embedding = AddEmbeddingBlock(sizes, program);
+  const EmbeddingOperators embedding_operators =
+      AddEmbeddingOperators(sizes, program);
+  const int32_t embedding =
+      AddEmbeddingBlock(sizes, embedding_operators, program);
+  const HeadParts head_parts = AddHeadParts(sizes, program);
   const bool owns_output = !sizes.tied_embeddings || config.pp > 1;
-  const int32_t head =
-      AddHeadBlock(sizes, blocks.operators().norm, owns_output, program);
+  const int32_t head = AddHeadBlock(sizes, head_parts, blocks.operators().norm,
+                                    owns_output, program);
+  MultiTokenOperators multi_token;
+  if (sizes.multi_token_layers > 0) {
+    multi_token = AddMultiTokenOperators(sizes, program);
+    multi_token.embedding = embedding_operators.embedding;
+  }
+  // Predicting further tokens the last stage embeds them, too.
+  const bool copies_embedding = config.pp > 1 && !sizes.tied_embeddings;
   const size_t chunks = program.chunk_layers.size();
   int64_t layer = 0;
   for (size_t i = 0; i < chunks; ++i) {
@@ -125,20 +144,31 @@ void AddChunks(const Sizes& sizes, const ParallelConfig& config,
              chunk.begin_run, program);
       layer += group;
     }
-    if (i + 1 == chunks) AddRun(head, chunk.begin_run, program);
+    if (i + 1 == chunks) {
+      for (int64_t k = 0; k < sizes.multi_token_layers; ++k) {
+        MultiTokenBlock block;
+        block.layer = sizes.layers + k;
+        block.owns_embedding = k == 0 && copies_embedding;
+        block.recomputed = config.recompute == Recompute::kFull;
+        AddRun(AddMultiTokenBlock(sizes, blocks.operators(), head_parts,
+                                  multi_token, block, program),
+               chunk.begin_run, program);
+      }
+      AddRun(head, chunk.begin_run, program);
+    }
     chunk.end_run = static_cast<int32_t>(program.runs.size());
     program.chunk_kind.push_back(Intern(chunk, program));
   }
-  if (sizes.tied_embeddings && config.pp > 1) {
+  if (config.pp > 1 &&
+      (sizes.tied_embeddings || sizes.multi_token_layers > 0)) {
     program.shared_embedding_parameters = sizes.vocab * sizes.hidden;
   }
 }
 
 void AddStages(const Sizes& sizes, const ParallelConfig& config,
                Program& program) {
-  const auto share = [&](int64_t parameters, int64_t bytes, bool sharded) {
-    return sharded ? CeilDivide(parameters * bytes, sizes.state_shards)
-                   : parameters * bytes;
+  const auto share = [](int64_t parameters, int64_t bytes, int64_t shards) {
+    return CeilDivide(parameters * bytes, shards);
   };
   program.stages.resize(static_cast<size_t>(config.pp));
   for (Stage& stage : program.stages) stage = Stage();
@@ -148,26 +178,35 @@ void AddStages(const Sizes& sizes, const ParallelConfig& config,
     stage.layers += chunk.layers;
     stage.parameters += chunk.parameters;
     stage.replicated_parameters += chunk.replicated_parameters;
+    stage.expert_parameters += chunk.expert_parameters;
   }
+  // Experts are sharded over the ranks that hold the same ones, all else over
+  // those of data and context parallelism.
+  const auto sharded = [&](const Stage& stage, int64_t bytes, bool shards) {
+    const int64_t experts = stage.expert_parameters;
+    return share(stage.parameters - experts, bytes,
+                 shards ? sizes.state_shards : 1) +
+           share(experts, bytes, shards ? sizes.expert.shards : 1);
+  };
   for (size_t i = 0; i < program.stages.size(); ++i) {
     Stage& stage = program.stages[i];
     stage.weights_bytes = stage.parameters * sizes.weight_bytes;
     stage.gradients_bytes =
-        share(stage.parameters, sizes.gradient_bytes, sizes.shards_gradients);
+        sharded(stage, sizes.gradient_bytes, sizes.shards_gradients);
     stage.optimizer_bytes =
-        share(stage.parameters, sizes.optimizer_bytes, sizes.shards_optimizer);
-    const auto same = std::find_if(
-        program.stages.begin(), program.stages.begin() + i,
-        [&](const Stage& s) { return s.parameters == stage.parameters; });
+        sharded(stage, sizes.optimizer_bytes, sizes.shards_optimizer);
+    const auto same =
+        std::find_if(program.stages.begin(), program.stages.begin() + i,
+                     [&](const Stage& s) {
+                       return s.parameters == stage.parameters &&
+                              s.expert_parameters == stage.expert_parameters;
+                     });
     if (same != program.stages.begin() + i) {
       stage.gradient_norm = same->gradient_norm;
       stage.optimizer = same->optimizer;
       continue;
     }
-    const int64_t updated =
-        sizes.shards_optimizer
-            ? CeilDivide(stage.parameters, sizes.state_shards)
-            : stage.parameters;
+    const int64_t updated = sharded(stage, 1, sizes.shards_optimizer);
     stage.gradient_norm = AddGradientNorm(sizes, updated, program);
     stage.optimizer = AddOptimizer(sizes, updated, program);
   }

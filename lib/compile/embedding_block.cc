@@ -3,10 +3,10 @@
 
 namespace lmsimbench::compile {
 
-int32_t AddEmbeddingBlock(const Sizes& sizes, Program& program) {
+int32_t AddEmbeddingBlock(const Sizes& sizes, const EmbeddingOperators& ops,
+                          Program& program) {
   // Token ids are 64-bit numbers.
   constexpr int64_t kTokenBytes = 8;
-  const EmbeddingOperators ops = AddEmbeddingOperators(sizes, program);
   const int64_t full_bytes = sizes.tokens * sizes.hidden * sizes.bytes;
   const int64_t stream_bytes = sizes.region_tokens * sizes.hidden * sizes.bytes;
   BlockBuilder builder(BlockKind::kEmbedding, 0, program);
@@ -18,7 +18,7 @@ int32_t AddEmbeddingBlock(const Sizes& sizes, Program& program) {
   TensorId stream =
       builder.Make("embedded", TensorKind::kTemporary, full_bytes);
   if (sizes.tp > 1) {
-    builder.Communicate(ReduceActivations(sizes));
+    builder.Communicate(ReduceActivations(sizes, sizes.hidden));
     builder.Read(stream);
     if (sizes.sequence_parallel) {
       stream = builder.Make("scattered", TensorKind::kBuffer, stream_bytes);
@@ -52,7 +52,7 @@ int32_t AddEmbeddingBlock(const Sizes& sizes, Program& program) {
     builder.Completes(parameters, parameters);
   }
   if (sizes.sequence_parallel) {
-    builder.Communicate(GatherActivations(sizes));
+    builder.Communicate(GatherActivations(sizes, sizes.hidden));
     builder.Read(gradient);
     gradient =
         builder.Make("gathered gradient", TensorKind::kBuffer, full_bytes);

@@ -35,6 +35,10 @@ struct Elementwise {
 /// The attention core. A fused one uses `fused`; an unfused one the others.
 struct AttentionCore {
   Elementwise fused;
+  /// Round a ring `fused` is of the keys of the rank itself, `ring_step` of
+  /// those of any other.
+  Elementwise ring_step;
+  Elementwise ring_merge;
   OperatorId scores = 0;
   OperatorId scores_to_query = 0;
   OperatorId scores_to_key = 0;
@@ -45,21 +49,60 @@ struct AttentionCore {
   OperatorId values_to_value = 0;
 };
 
-/// Operators of a transformer layer.
-struct LayerOperators {
-  Elementwise norm;
+struct AttentionOperators {
   Linear qkv;
+  /// \{ Of latent attention, in place of `qkv`. Without compressed queries
+  /// `query_up` starts from the hidden channels.
+  Linear query_down;
+  Elementwise query_norm;
+  Linear query_up;
+  Linear key_value_down;
+  Elementwise key_value_norm;
+  Linear key_value_up;
+  /// \}
   Elementwise qk_norm;
   Elementwise rotary;
   AttentionCore whole;     ///< attends to the whole sequence
   AttentionCore windowed;  ///< attends to the window
   Linear output;
+};
+AttentionOperators AddAttentionOperators(const Sizes& sizes, Program& program);
+
+struct MlpOperators {
+  Linear up;
+  Elementwise activation;
+  Linear down;
+};
+
+/// Operators of a mixture of experts.
+struct ExpertOperators {
+  Linear router;
+  Elementwise routing;
+  /// Tokens in the order in which they are sent, and back with their weights.
+  Elementwise permute;
+  Elementwise unpermute;
+  /// Arrived tokens in the order of the experts, and back.
+  Elementwise sort;
+  /// Of all experts of the device, or of one of `repeats`.
+  MlpOperators routed;
+  int64_t repeats = 1;
+  MlpOperators shared;
+};
+ExpertOperators AddExpertOperators(const Sizes& sizes, Program& program);
+
+/// Operators of a transformer layer, of either kind.
+struct LayerOperators {
+  Elementwise norm;
+  AttentionOperators attention;
   Elementwise residual;
-  Linear mlp_up;
-  Elementwise mlp_activation;
-  Linear mlp_down;
+  MlpOperators mlp;
+  ExpertOperators experts;
 };
 LayerOperators AddLayerOperators(const Sizes& sizes, Program& program);
+
+/// What stands between the matrix multiplications of an MLP.
+Elementwise AddActivation(const Sizes& sizes, OperatorKind kind, int64_t tokens,
+                          int64_t width, Program& program);
 
 /// Operators in front of the first layer.
 struct EmbeddingOperators {
@@ -78,6 +121,15 @@ struct HeadOperators {
 HeadOperators AddHeadOperators(const Sizes& sizes, int64_t tokens,
                                Program& program);
 Elementwise AddNorm(const Sizes& sizes, Program& program);
+
+/// Operators in front of the layer of a multi-token prediction: the embedding
+/// is that of all tokens.
+struct MultiTokenOperators {
+  Elementwise embedding;
+  Linear projection;
+};
+MultiTokenOperators AddMultiTokenOperators(const Sizes& sizes,
+                                           Program& program);
 
 /// Operators of one step of the optimizer over `parameters` parameters, of
 /// which this device updates `updated`.

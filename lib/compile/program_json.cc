@@ -53,6 +53,7 @@ Json JsonOf(const Operator& op) {
     json[figure.name] = op.*figure.value;
   }
   if (op.computation == Computation::kAttention) json["causal"] = op.causal;
+  if (IsStated(op.value_head_dim)) json["value_head_dim"] = op.value_head_dim;
   json["flops"] = op.flops;
   json["bytes"] = op.bytes;
   return json;
@@ -68,6 +69,7 @@ Json JsonOf(const Step& step) {
   return {{step.is_collective ? "collective" : "operator", step.id},
           {"joins", step.joins},
           {"recomputed", step.recomputed},
+          {"of_experts", step.of_experts},
           {"gradient_parameters", step.gradient_parameters},
           {"allocated_bytes", step.allocated_bytes},
           {"freed_bytes", step.freed_bytes}};
@@ -85,6 +87,7 @@ Json JsonOf(const Stage& stage) {
   return {{"layers", stage.layers},
           {"parameters", stage.parameters},
           {"replicated_parameters", stage.replicated_parameters},
+          {"expert_parameters", stage.expert_parameters},
           {"weights_bytes", stage.weights_bytes},
           {"gradients_bytes", stage.gradients_bytes},
           {"optimizer_bytes", stage.optimizer_bytes},
@@ -111,6 +114,7 @@ Json JsonOf(const Program& program, const Block& block) {
           {"layers", block.layers},
           {"parameters", block.parameters},
           {"replicated_parameters", block.replicated_parameters},
+          {"expert_parameters", block.expert_parameters},
           {"stored_bytes", block.stored_bytes},
           {"forward", JsonList(ForwardSteps(program, block))},
           {"backward", JsonList(BackwardSteps(program, block))},
@@ -121,6 +125,7 @@ Json JsonOf(const Program& program, const Chunk& chunk) {
   return {{"layers", chunk.layers},
           {"parameters", chunk.parameters},
           {"replicated_parameters", chunk.replicated_parameters},
+          {"expert_parameters", chunk.expert_parameters},
           {"stored_bytes", chunk.stored_bytes},
           {"runs", JsonList(Runs(program, chunk))}};
 }

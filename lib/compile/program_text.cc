@@ -53,7 +53,8 @@ void AppendStep(const Program& program, const Block& block, int32_t index,
   if (step.joins) marks += "  joins";
   if (step.recomputed) marks += "  recomputed";
   if (step.gradient_parameters > 0) {
-    marks += fmt::format("  completes {} gradients", step.gradient_parameters);
+    marks += fmt::format("  completes {} gradients{}", step.gradient_parameters,
+                         step.of_experts ? " of experts" : "");
   }
   AppendLine(fmt::format("  {:>4}  {:<8} {:<37} {:>14} {:>14}{}",
                          index - block.begin_step,
@@ -65,15 +66,19 @@ void AppendStep(const Program& program, const Block& block, int32_t index,
 
 void AppendBlock(const Program& program, size_t index, std::string& text) {
   const Block& block = program.blocks[index];
+  std::string of_experts;
+  if (block.expert_parameters > 0) {
+    of_experts = fmt::format(", {} of experts", block.expert_parameters);
+  }
   const std::string layers = block.kind != BlockKind::kLayers
                                  ? ""
                                  : fmt::format(" ({} layer{})", block.layers,
                                                block.layers == 1 ? "" : "s");
   text += fmt::format(
-      "\nblock {}: {}{}, {} parameters, {} of them on every tensor rank, "
+      "\nblock {}: {}{}, {} parameters, {} of them on every tensor rank{}, "
       "keeps {} bytes a micro-batch\n",
       index, block.kind, layers, block.parameters, block.replicated_parameters,
-      block.stored_bytes);
+      of_experts, block.stored_bytes);
   AppendLine(fmt::format("  {:>4}  {:<8} {:<37} {:>14} {:>14}", "step",
                          "stream", "runs", "takes bytes", "gives back"),
              text);
@@ -134,6 +139,7 @@ void AppendChunks(const Program& program, std::string& text) {
 bool SameStage(const Stage& a, const Stage& b) {
   return a.layers == b.layers && a.parameters == b.parameters &&
          a.replicated_parameters == b.replicated_parameters &&
+         a.expert_parameters == b.expert_parameters &&
          a.weights_bytes == b.weights_bytes &&
          a.gradients_bytes == b.gradients_bytes &&
          a.optimizer_bytes == b.optimizer_bytes &&

@@ -5,6 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "lib/compile/check_modelled.h"
+#include "lib/compile/choose.h"
 #include "lib/core/arithmetic.h"
 #include "lib/core/recompute_modules.h"
 #include "lmsimbench/layout.h"
@@ -14,10 +15,6 @@ namespace {
 
 // Megatron-LM's default divisor of the padded vocabulary.
 constexpr int64_t kVocabDivisor = 128;
-
-void Assume(Sizes& sizes, Assumption assumption) {
-  sizes.assumptions |= uint32_t{1} << static_cast<int>(assumption);
-}
 
 // Sets `choice` to what is stated, else to `otherwise`.
 void Choose(Sizes& sizes, YesNo stated, bool otherwise, Assumption assumption,
@@ -50,12 +47,16 @@ void ChoosePrecision(const Workload& workload, Sizes& sizes) {
   }
 }
 
-// Bytes that the optimizer keeps beside a 32-bit copy of the weights.
+// Bytes that the optimizer keeps beside a 32-bit copy of the weights. Adafactor
+// keeps a number for each row and column of a matrix, which is next to nothing;
+// Muon one moment.
 int64_t MomentBytes(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::kSgd:
+    case Optimizer::kAdafactor:
       return 0;
     case Optimizer::kSgdMomentum:
+    case Optimizer::kMuon:
       return 4;
     default:
       return 8;
@@ -105,18 +106,20 @@ void ChooseStates(const Workload& workload, const ParallelConfig& config,
   sizes.shards_optimizer = ShardsOptimizer(zero);
   sizes.shards_gradients = zero == ZeroStage::kGradients;
   sizes.state_shards =
-      IsStated(config.zero_group) ? config.zero_group : config.dp;
+      IsStated(config.zero_group) ? config.zero_group : config.dp * config.cp;
 }
 
 // Fused attention came with the models that have a gated MLP, and dropout went
 // with the models that had neither: GPT-2 and GPT-3 train with it, Llama and
 // its kin without. A model that says more is taken at its word; so with norms
 // and positions.
-void ChooseAttention(const Workload& workload, Sizes& sizes) {
+void ChooseAttention(const Workload& workload, const ParallelConfig& config,
+                     Sizes& sizes) {
   const ModelSpec& model = workload.model;
   if (workload.attention_impl == AttentionImpl::kNotStated &&
       workload.flash_attention == YesNo::kNotStated) {
-    sizes.flash = IsYes(model.gated_mlp);
+    // Nobody divides a sequence without it.
+    sizes.flash = IsYes(model.gated_mlp) || config.cp > 1;
     Assume(sizes, sizes.flash ? Assumption::kFlashAttention
                               : Assumption::kUnfusedAttention);
   } else {
@@ -184,24 +187,22 @@ absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
   sizes.tp = config.tp;
   sizes.sequences = config.micro_batch;
   sizes.seq_len = workload.seq_len;
-  sizes.tokens = config.micro_batch * workload.seq_len;
+  sizes.tokens = config.micro_batch * (workload.seq_len / config.cp);
+  const bool experts_need_it = HasExperts(model) && config.tp > 1;
   bool sequence_parallel = false;
-  Choose(sizes, config.sequence_parallel, false,
-         Assumption::kNoSequenceParallel, sequence_parallel);
+  Choose(sizes, config.sequence_parallel, experts_need_it,
+         experts_need_it ? Assumption::kSequenceParallelExperts
+                         : Assumption::kNoSequenceParallel,
+         sequence_parallel);
   sizes.sequence_parallel = sequence_parallel && config.tp > 1;
   sizes.region_tokens = sizes.sequence_parallel
                             ? CeilDivide(sizes.tokens, config.tp)
                             : sizes.tokens;
 
-  const int64_t kv_heads =
-      IsStated(model.kv_heads) ? model.kv_heads : model.heads;
   sizes.hidden = model.hidden;
   sizes.heads = model.heads / config.tp;
-  sizes.kv_heads = std::max<int64_t>(1, kv_heads / config.tp);
-  sizes.head_dim = HeadDim(model);
-  sizes.query_width = sizes.heads * sizes.head_dim;
-  sizes.kv_width = sizes.kv_heads * sizes.head_dim;
-  sizes.ffn = CeilDivide(model.ffn, config.tp);
+  ChooseHeads(model, config.tp, sizes);
+  if (NeedsDenseMlp(model)) sizes.ffn = CeilDivide(model.ffn, config.tp);
   sizes.ffn_inputs = IsYes(model.gated_mlp) ? 2 : 1;
   sizes.vocab = PaddedVocab(model.vocab, kVocabDivisor, config.tp) / config.tp;
   if (sizes.vocab * config.tp != model.vocab) {
@@ -218,7 +219,12 @@ absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
     sizes.window_period = std::max<int64_t>(1, model.sliding_window_period);
   }
 
-  ChooseAttention(workload, sizes);
+  ChooseAttention(workload, config, sizes);
+  status = ChooseContext(config, sizes);
+  if (!status.ok()) return status;
+  if (HasExperts(model)) ChooseExperts(workload, config, sizes);
+  sizes.layers = model.layers;
+  sizes.multi_token_layers = model.mtp_layers;
   status = CheckRange(workload, config, sizes.flash);
   if (!status.ok()) return status;
   sizes.causal = workload.causal != YesNo::kNo;

@@ -9,19 +9,70 @@
 
 namespace lmsimbench::compile {
 
+/// How latent attention compresses; all 0 where attention is not latent.
+struct LatentSizes {
+  int64_t q_rank = 0;  ///< 0: queries are not compressed
+  int64_t kv_rank = 0;
+  int64_t rope = 0;  ///< width of the part of a head with positions
+  int64_t nope = 0;  ///< of the part without
+
+  bool is_used() const { return kv_rank > 0; }
+};
+
+/// How the tokens of a sequence meet where context parallelism divides it: in
+/// the core of attention, `inner` ranks have exchanged tokens for heads, and
+/// `outer` parts of the sequence meet in a ring, or keys and values are
+/// gathered from them.
+struct ContextSizes {
+  int64_t inner = 1;
+  int64_t outer = 1;
+  bool gathers = false;  ///< else a ring
+};
+
+/// Experts of one device.
+struct ExpertSizes {
+  int64_t experts = 0;  ///< of the model; 0: none
+  int64_t local = 0;    ///< of the device
+  int64_t top_k = 0;
+  int64_t ffn = 0;  ///< inner width of one, over expert tensor ranks
+  int64_t shared_experts = 0;
+  int64_t shared_ffn = 0;  ///< of all shared experts, over tensor ranks
+  int64_t dense_first = 0;
+  int64_t ep = 1;
+  int64_t etp = 1;
+  int64_t shards = 1;  ///< devices that hold the same part of an expert
+  /// Tokens that this device sends to experts, each `top_k` times.
+  int64_t tokens = 0;
+  /// Copies of tokens that it sends, and that its experts work on.
+  int64_t sent = 0;
+  int64_t received = 0;
+  bool gathers = false;  ///< tokens are gathered, not sent all-to-all
+  bool grouped = true;
+  bool overlaps = false;  ///< communication beside shared experts
+};
+
+/// True if what arrives has to be brought into the order of the experts: from
+/// every sender it comes in that order, and there are several of either.
+inline bool Sorts(const ExpertSizes& expert) {
+  return !expert.gathers && expert.ep > 1 && expert.local > 1;
+}
+
 /// What one device does and keeps, in numbers: a workload and a configuration
 /// with every open choice made. Sizes of a tensor-parallel rank.
 struct Sizes {
   int64_t sequences = 0;  ///< of a micro-batch
   int64_t seq_len = 0;
-  int64_t tokens = 0;         ///< of a micro-batch
+  int64_t tokens = 0;         ///< of a micro-batch, of this context rank
   int64_t region_tokens = 0;  ///< between the tensor-parallel regions
   int64_t hidden = 0;
   int64_t heads = 0;
   int64_t kv_heads = 0;
   int64_t head_dim = 0;
-  int64_t query_width = 0;  ///< heads * head_dim
-  int64_t kv_width = 0;     ///< kv_heads * head_dim
+  int64_t value_head_dim = 0;
+  int64_t query_width = 0;     ///< heads * head_dim
+  int64_t key_width = 0;       ///< kv_heads * head_dim
+  int64_t value_width = 0;     ///< kv_heads * value_head_dim
+  int64_t attended_width = 0;  ///< heads * value_head_dim
   int64_t ffn = 0;
   int64_t ffn_inputs = 1;  ///< 2 for a gated MLP
   int64_t vocab = 0;
@@ -31,6 +82,12 @@ struct Sizes {
   int64_t window = 0;  ///< 0: every layer attends to the whole sequence
   int64_t window_period = 1;
   int64_t loss_chunk = 0;  ///< 0: the loss is not chunked
+  int64_t layers = 0;      ///< of the model
+  int64_t multi_token_layers = 0;
+
+  LatentSizes latent;
+  ContextSizes context;
+  ExpertSizes expert;
 
   int64_t tp = 1;
   int64_t state_shards = 1;  ///< devices that share one copy of sharded state

@@ -77,11 +77,14 @@ Attention HeadAttention(const ModelSpec& model, Figures& figures) {
   const double kv_heads =
       all_heads ? attention.heads : figures("kv_heads", model.kv_heads);
   const double width = figures("head_dim", HeadDim(model));
+  const double v_width = IsStated(model.v_head_dim)
+                             ? figures("v_head_dim", model.v_head_dim)
+                             : width;
   attention.qk_width = width;
-  attention.v_width = width;
+  attention.v_width = v_width;
   attention.matrices =
-      2 * hidden * attention.heads * width + 2 * hidden * kv_heads * width;
-  attention.biases = (attention.heads + 2 * kv_heads) * width;
+      hidden * (attention.heads + kv_heads) * (width + v_width);
+  attention.biases = (attention.heads + kv_heads) * width + kv_heads * v_width;
   if (IsYes(model.qk_norm)) attention.normed_head_channels = 2 * width;
   return attention;
 }

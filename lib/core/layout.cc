@@ -227,6 +227,17 @@ int64_t ExpertDataParallel(const ParallelConfig& config) {
          SaturatingProduct(ExpertTensorParallel(config), ep, config.pp);
 }
 
+int64_t ContextInner(const ParallelConfig& config) {
+  if (config.context_algorithm == ContextAlgorithm::kUlysses) return config.cp;
+  if (config.context_algorithm != ContextAlgorithm::kHybrid) return 1;
+  if (IsStated(config.context_inner)) return config.context_inner;
+  int64_t inner = 1;
+  for (int64_t n = 2; n * n <= config.cp; ++n) {
+    if (config.cp % n == 0) inner = n;
+  }
+  return inner;
+}
+
 int64_t MicroBatches(const Workload& workload, const ParallelConfig& config) {
   if (!IsStated(workload.global_batch) || !IsStated(config.micro_batch)) {
     return config.grad_accumulation;

@@ -59,6 +59,8 @@ bool Neutralise(const std::string& field, StagePlacement placement,
     config.schedule = Schedule::k1F1B;
   } else if (field == "context_algorithm") {
     config.context_algorithm = ContextAlgorithm::kNotStated;
+  } else if (field == "context_inner") {
+    config.context_inner = kNoCount;
   } else if (field == "rank_order") {
     config.rank_order = ParallelConfig().rank_order;
   } else if (field == "stage_layers" || field == "placement") {
@@ -75,7 +77,7 @@ ParallelConfig Neutral(ParallelConfig config, StagePlacement placement) {
        {"vpp", "ep", "etp", "micro_batch", "grad_accumulation",
         "sequence_parallel", "zero_group", "recompute_layers",
         "recompute_method", "recompute_modules", "schedule",
-        "context_algorithm", "rank_order", "placement"}) {
+        "context_algorithm", "context_inner", "rank_order", "placement"}) {
     Neutralise(field, placement, config);
   }
   return config;

@@ -61,6 +61,8 @@ Numbers NumberCandidates(const Subject& s, const std::string& field) {
     AddDivisors(s.devices, numbers);
     AddDivisors(s.workload.seq_len, numbers);
     AddDivisors(s.model.heads, numbers);
+  } else if (field == "context_inner") {
+    AddDivisors(c.cp, numbers);
   } else if (field == "vpp") {
     numbers.push_back(2);
     AddDivisors(s.model.layers, numbers);

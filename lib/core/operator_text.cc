@@ -17,6 +17,9 @@ std::string ShapeText(const Operator& op) {
           "{} x {} queries, {} keys, {} heads ({} of keys and values) of {}",
           op.batch, op.query_tokens, op.key_tokens, op.heads, op.kv_heads,
           op.head_dim);
+      if (IsStated(op.value_head_dim)) {
+        shape += fmt::format(" and {}", op.value_head_dim);
+      }
       if (op.causal) shape += ", causal";
       if (op.window > 0) shape += fmt::format(", window {}", op.window);
       return shape;

@@ -94,6 +94,17 @@ bool UlyssesHeads(const Subject& s, std::string* why) {
                 s.config.tp, s.config.cp, ranks, s.model.heads);
 }
 
+bool ContextInnerDivides(const Subject& s, std::string* why) {
+  if (s.config.context_algorithm != ContextAlgorithm::kHybrid ||
+      !Indivisible(s.config.cp, s.config.context_inner)) {
+    return true;
+  }
+  return Broken(why,
+                "{} neighbours that exchange heads do not divide context "
+                "parallelism of size {}",
+                s.config.context_inner, s.config.cp);
+}
+
 // A tensor parallelism of experts is ignored by frameworks where there are
 // none, and runs state it; expert parallelism is refused.
 bool EpNeedsExperts(const Subject& s, std::string* why) {
@@ -145,6 +156,7 @@ constexpr Rule kTensorRules[] = {
     {"ulysses divides the heads",
      UlyssesHeads,
      {"cp", "context_algorithm", "tp"}},
+    {"context inner divides cp", ContextInnerDivides, {"context_inner", "cp"}},
 };
 
 constexpr Rule kExpertRules[] = {

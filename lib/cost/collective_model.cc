@@ -135,11 +135,12 @@ double Pairwise(const Links& links, double bytes) {
                   outside * part / (links.outside / links.per_node));
 }
 
-// From one device to another.
+// From one device to another, or in a ring from each to the next: the slowest
+// of them crosses a node's boundary, over the links of one device.
 double Send(const Links& links, double bytes) {
   return links.base_s +
          (links.nodes > 1 ? links.outside_step_s : links.inside_step_s) +
-         bytes / links.Narrowest();
+         bytes / std::min(links.inside, links.outside / links.per_node);
 }
 
 double Fastest(CollectiveAlgorithm asked, const Links& links, double bytes,

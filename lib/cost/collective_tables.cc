@@ -9,9 +9,11 @@
 namespace lmsimbench {
 namespace {
 
+// Round a ring every member sends to one other.
 Extent ExtentOf(const SpannedCollective& spanned) {
+  const bool sends = spanned.collective.kind == CollectiveKind::kSendReceive;
   return {static_cast<double>(spanned.collective.bytes),
-          static_cast<double>(spanned.span.members), 1};
+          sends ? 2 : static_cast<double>(spanned.span.members), 1};
 }
 
 SpannedCollective CollectiveAt(const Extent& at, CollectiveKind kind) {

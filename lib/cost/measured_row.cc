@@ -95,6 +95,25 @@ absl::Status ReadMatrix(const std::string& name, const Shape& shape,
     op.m = tokens;
     op.n = scores ? tokens : head_dim;
     op.k = scores ? head_dim : tokens;
+  } else if (name == "grouped_gemm") {
+    // The shape is that of the forward pass.
+    const std::string stage = shape.Text("stage");
+    op.kind = OperatorKind::kExpertUp;
+    op.batch = shape.Count("groups");
+    op.m = shape.Count("m");
+    op.n = shape.Count("n");
+    op.k = shape.Count("k");
+    if (stage == "bwd_grad_act") {
+      std::swap(op.n, op.k);
+    } else if (stage == "bwd_grad_w") {
+      op.pass = OperatorPass::kWeightGradient;
+      const int64_t tokens = op.m;
+      op.m = op.n;
+      op.n = op.k;
+      op.k = tokens;
+    } else if (stage != "fwd") {
+      return AsksNothing("no stage of a grouped matrix multiplication");
+    }
   } else {
     if (name == "batched_matmul") op.batch = shape.Count("batch");
     op.m = shape.Count("m", "tokens");
@@ -121,18 +140,24 @@ absl::Status ReadAttention(const Shape& shape, Operator& op) {
   if (op.key_tokens != op.query_tokens) {
     return AsksNothing("other lengths of queries than of keys");
   }
-  if (shape.Count("d", "d_v") != op.head_dim) {
-    return AsksNothing("another head dimension of values than of keys");
-  }
+  const int64_t value_dim = shape.Count("d", "d_v");
+  if (value_dim != op.head_dim) op.value_head_dim = value_dim;
+  if (value_dim <= 0) return AsksNothing("no width of a value head");
   const auto sequences = static_cast<double>(op.batch);
   const auto tokens = static_cast<double>(op.query_tokens);
   const auto heads = static_cast<double>(op.heads);
-  const double width = heads * static_cast<double>(op.head_dim);
-  const double kv_width =
-      static_cast<double>(op.kv_heads) * static_cast<double>(op.head_dim);
+  // Of a head of keys and one of values the mean.
+  const double mean =
+      (static_cast<double>(op.head_dim) + static_cast<double>(value_dim)) / 2;
+  const double width = heads * mean;
+  const double kv_width = static_cast<double>(op.kv_heads) * mean;
   const double pairs = tokens * tokens * (op.causal ? 0.5 : 1);
   const bool forward = op.pass == OperatorPass::kForward;
-  op.flops = 4 * sequences * width * pairs * (forward ? 1 : 2.5);
+  // Backward three products over the width of keys, two over that of values.
+  const double backward = 2 * heads *
+                          (3 * static_cast<double>(op.head_dim) +
+                           2 * static_cast<double>(value_dim));
+  op.flops = sequences * pairs * (forward ? 4 * width : backward);
   op.bytes = sequences * tokens *
              (ElementBytes(op.precision) * (width + kv_width) + 2 * heads) *
              (forward ? 2 : 4);
@@ -199,7 +224,8 @@ bool ReadExtent(const Shape& shape, Operator& op) {
 
 bool IsMatrixName(const std::string& name) {
   return name == "linear_fwd" || name == "batched_matmul" ||
-         name == "attention_score_bmm" || name == "attention_context_bmm";
+         name == "grouped_gemm" || name == "attention_score_bmm" ||
+         name == "attention_context_bmm";
 }
 
 const ElementwiseKernel* FindElementwise(const std::string& name) {
@@ -241,7 +267,9 @@ absl::StatusOr<Operator> OperatorQuestion(const ViewRow& row) {
   }
   const bool attention = name == "attention_fwd" || name == "attention_bwd";
   // Backward passes of products join both gradients.
-  const bool matrix = IsMatrixName(name) && op.pass == OperatorPass::kForward;
+  const bool matrix =
+      IsMatrixName(name) &&
+      (op.pass == OperatorPass::kForward || name == "grouped_gemm");
   const ElementwiseKernel* const kernel = FindElementwise(name);
   double tensors = 0;
   if (kernel != nullptr) {

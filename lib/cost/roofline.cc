@@ -78,6 +78,28 @@ double AlignmentFactor(const RooflineParameters& parameters,
                  static_cast<double>(alignment);
 }
 
+bool IsGrouped(const Operator& op) {
+  return op.batch > 1 && (op.kind == OperatorKind::kExpertUp ||
+                          op.kind == OperatorKind::kExpertDown);
+}
+
+double GroupedRows(const Operator& op) {
+  constexpr int64_t kTile = 128;
+  return static_cast<double>(op.batch) *
+         static_cast<double>((op.m + kTile - 1) / kTile * kTile);
+}
+
+double GroupedBytes(const Operator& op) {
+  const auto batch = static_cast<double>(op.batch);
+  const auto m = static_cast<double>(op.m);
+  const auto n = static_cast<double>(op.n);
+  const auto k = static_cast<double>(op.k);
+  if (op.pass == OperatorPass::kWeightGradient) {
+    return std::max(0.0, op.bytes - batch * MatrixBytes(op.precision, m, n, k));
+  }
+  return (batch - 1) * ElementBytes(op.precision) * n * k;
+}
+
 double MatrixSaturation(const RooflineParameters& parameters, double m,
                         double n, double k) {
   return m / (m + parameters.half_tile) * (n / (n + parameters.half_tile)) *
@@ -103,6 +125,29 @@ double RooflineSeconds(const RooflineParameters& parameters,
     return memory_s + parameters.launch_s;
   }
   const double peak = PeakFlops(accelerator, op.precision);
+  const auto share_of = [&](Precision precision) {
+    return IsFp8(precision) ? parameters.matrix_efficiency_fp8
+                            : parameters.matrix_efficiency;
+  };
+  // The experts of a device fill it together, and each has its weights.
+  if (op.computation == Computation::kMatrixMultiplication && IsGrouped(op)) {
+    const auto n = static_cast<double>(op.n);
+    const auto k = static_cast<double>(op.k);
+    const bool weights = op.pass == OperatorPass::kWeightGradient;
+    const double rows =
+        weights ? static_cast<double>(op.batch) * static_cast<double>(op.m)
+                : GroupedRows(op);
+    const double saturation = MatrixSaturation(
+        parameters, weights ? static_cast<double>(op.m) : rows, n, k);
+    const double grouped_s = 2 * rows * n * k /
+                             (peak * share_of(op.precision) * saturation) *
+                             AlignmentFactor(parameters, op);
+    return std::max(
+               grouped_s + GroupedBytes(op) / (accelerator.memory_bandwidth *
+                                               parameters.memory_efficiency),
+               memory_s) +
+           parameters.launch_s;
+  }
   double compute_s = 0;
   if (op.computation == Computation::kAttention) {
     const double keys = static_cast<double>(std::max<int64_t>(
@@ -118,9 +163,9 @@ double RooflineSeconds(const RooflineParameters& parameters,
     const auto k = static_cast<double>(op.k);
     const double flops =
         2 * static_cast<double>(std::max<int64_t>(1, op.batch)) * m * n * k;
-    const double share = IsFp8(op.precision) ? parameters.matrix_efficiency_fp8
-                                             : parameters.matrix_efficiency;
-    compute_s = flops / (peak * share * MatrixSaturation(parameters, m, n, k)) *
+    compute_s = flops /
+                (peak * share_of(op.precision) *
+                 MatrixSaturation(parameters, m, n, k)) *
                 AlignmentFactor(parameters, op);
   }
   return std::max(compute_s, memory_s) + parameters.launch_s;

@@ -13,6 +13,18 @@ double RooflineSeconds(const RooflineParameters& parameters,
 double AlignmentFactor(const RooflineParameters& parameters,
                        const Operator& op);
 
+/// True for the matrix multiplications of several experts at once.
+bool IsGrouped(const Operator& op);
+
+/// Rows of a grouped matrix multiplication as kernels cut them: every expert's
+/// tokens in whole tiles.
+double GroupedRows(const Operator& op);
+
+/// Bytes that a grouped matrix multiplication moves beside those of a single
+/// one of all rows: the weights of every expert but one, and of a gradient that
+/// is added to what is there the rest of what the operator states.
+double GroupedBytes(const Operator& op);
+
 /// Share of its best that a matrix multiplication of this size reaches.
 double MatrixSaturation(const RooflineParameters& parameters, double m,
                         double n, double k);

@@ -1,6 +1,9 @@
 #include "lib/lower/buckets.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "lib/core/arithmetic.h"
@@ -8,40 +11,63 @@
 namespace lmsimbench::lower {
 namespace {
 
-void AddBucket(const BucketPlan& plan, int64_t parameters, int32_t block,
-               int32_t step, ExecutionGraph& graph) {
+// Gradients that are complete and not yet in a bucket.
+struct Filling {
+  int64_t parameters = 0;
+  // Where the latest of them became complete.
+  int32_t block = 0;
+  int32_t step = 0;
+};
+
+// The collectives of a bucket.
+void SetCollectives(const BucketPlan& plan, bool of_experts, Bucket& bucket,
+                    ExecutionGraph& graph) {
   const Program& program = graph.program;
-  const int64_t gradients = parameters * program.gradient_bytes;
+  const int64_t gradients = bucket.parameters * program.gradient_bytes;
+  const Group all = of_experts ? Group::kExpertData : Group::kData;
+  if (!plan.sharded) {
+    bucket.reduce =
+        AddCollective({CollectiveKind::kAllReduce, all, gradients}, graph);
+    return;
+  }
+  const bool everywhere = of_experts || plan.shard_ranks == plan.ranks;
+  const Group group = everywhere ? all : Group::kShard;
+  bucket.reduce =
+      AddCollective({CollectiveKind::kReduceScatter, group, gradients}, graph);
+  bucket.gather = AddCollective({CollectiveKind::kAllGather, group,
+                                 bucket.parameters * program.weight_bytes},
+                                graph);
+  if (!everywhere) {
+    bucket.reduce_replicas =
+        AddCollective({CollectiveKind::kAllReduce, Group::kReplica,
+                       CeilDivide(gradients, plan.shard_ranks)},
+                      graph);
+  }
+}
+
+// Closes a bucket.
+void AddBucket(const BucketPlan& plan, bool of_experts, Filling& filling,
+               ExecutionGraph& graph) {
   Bucket bucket;
-  bucket.parameters = parameters;
-  bucket.block = block;
-  bucket.step = step;
-  // Most buckets are as large as one of the last few.
+  bucket.parameters = filling.parameters;
+  bucket.block = filling.block;
+  bucket.step = filling.step;
+  filling.parameters = 0;
+  // Most buckets are as large as one of the last few, of the same group.
   const size_t recent = std::min<size_t>(graph.buckets.size(), 4);
-  const auto same =
-      std::find_if(graph.buckets.rbegin(), graph.buckets.rbegin() + recent,
-                   [&](const Bucket& b) { return b.parameters == parameters; });
+  const auto same = std::find_if(
+      graph.buckets.rbegin(), graph.buckets.rbegin() + recent,
+      [&](const Bucket& b) {
+        return b.parameters == bucket.parameters &&
+               (graph.collectives[b.reduce].group == Group::kExpertData) ==
+                   of_experts;
+      });
   if (same != graph.buckets.rbegin() + recent) {
     bucket.reduce = same->reduce;
     bucket.reduce_replicas = same->reduce_replicas;
     bucket.gather = same->gather;
-  } else if (!plan.sharded) {
-    bucket.reduce = AddCollective(
-        {CollectiveKind::kAllReduce, Group::kData, gradients}, graph);
   } else {
-    const bool everywhere = plan.shard_ranks == plan.ranks;
-    const Group group = everywhere ? Group::kData : Group::kShard;
-    bucket.reduce = AddCollective(
-        {CollectiveKind::kReduceScatter, group, gradients}, graph);
-    bucket.gather = AddCollective(
-        {CollectiveKind::kAllGather, group, parameters * program.weight_bytes},
-        graph);
-    if (!everywhere) {
-      bucket.reduce_replicas =
-          AddCollective({CollectiveKind::kAllReduce, Group::kReplica,
-                         CeilDivide(gradients, plan.shard_ranks)},
-                        graph);
-    }
+    SetCollectives(plan, of_experts, bucket, graph);
   }
   graph.buckets.push_back(bucket);
 }
@@ -64,36 +90,50 @@ void AppendBuckets(const BucketPlan& plan, const Chunk& chunk,
   // Of one block, counted from its first backward step.
   struct GradientStep {
     int32_t step = 0;
+    bool of_experts = false;
     int64_t parameters = 0;
   };
   absl::InlinedVector<GradientStep, 32> gradient_steps;
-  int64_t parameters = 0;
-  // Where the latest gradient became complete.
-  int32_t last_block = 0;
-  int32_t last_step = 0;
+  const size_t begin = graph.buckets.size();
+  std::array<Filling, 2> fillings;
+  const auto is_reduced = [&](bool of_experts) {
+    return (of_experts ? plan.expert_ranks : plan.ranks) > 1;
+  };
   int32_t block_index = 0;
   for (size_t r = runs.size(); r-- > 0;) {
     const auto steps = BackwardSteps(program, program.blocks[runs[r].block]);
     gradient_steps.clear();
     for (size_t s = 0; s < steps.size(); ++s) {
-      if (steps[s].gradient_parameters == 0) continue;
-      gradient_steps.push_back(
-          {static_cast<int32_t>(s), steps[s].gradient_parameters});
+      if (steps[s].gradient_parameters == 0 ||
+          !is_reduced(steps[s].of_experts)) {
+        continue;
+      }
+      gradient_steps.push_back({static_cast<int32_t>(s), steps[s].of_experts,
+                                steps[s].gradient_parameters});
     }
     for (int32_t i = 0; i < runs[r].count; ++i, ++block_index) {
       for (const GradientStep& gradient : gradient_steps) {
-        parameters += gradient.parameters;
-        last_block = block_index;
-        last_step = gradient.step;
-        if (parameters < plan.bucket_parameters) continue;
-        AddBucket(plan, parameters, last_block, last_step, graph);
-        parameters = 0;
+        Filling& filling = fillings[gradient.of_experts ? 1 : 0];
+        filling.parameters += gradient.parameters;
+        filling.block = block_index;
+        filling.step = gradient.step;
+        if (filling.parameters < plan.bucket_parameters) continue;
+        AddBucket(plan, gradient.of_experts, filling, graph);
       }
     }
   }
-  if (parameters > 0) {
-    AddBucket(plan, parameters, last_block, last_step, graph);
+  for (const bool of_experts : {false, true}) {
+    Filling& filling = fillings[of_experts ? 1 : 0];
+    if (filling.parameters > 0) AddBucket(plan, of_experts, filling, graph);
   }
+  // What was left of the one may have been complete before a bucket of the
+  // other.
+  if (plan.expert_ranks == 1) return;
+  std::sort(graph.buckets.begin() + static_cast<ptrdiff_t>(begin),
+            graph.buckets.end(), [](const Bucket& a, const Bucket& b) {
+              return std::make_pair(a.block, a.step) <
+                     std::make_pair(b.block, b.step);
+            });
 }
 
 }  // namespace lmsimbench::lower

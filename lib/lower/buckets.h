@@ -14,13 +14,17 @@ struct BucketPlan {
   /// sharded state.
   int64_t ranks = 1;
   int64_t shard_ranks = 1;
+  /// Ranks that hold the same part of the same experts; all of them share one
+  /// copy of sharded state.
+  int64_t expert_ranks = 1;
   /// The optimizer updates a shard, so gradients are scattered and parameters
   /// gathered; else gradients are reduced everywhere.
   bool sharded = false;
 };
 
 /// Appends the buckets of a chunk, in the order of its backward pass, and adds
-/// the collectives that they need to the graph.
+/// the collectives that they need to the graph. Gradients of experts, which
+/// other ranks hold too, have buckets of their own.
 void AppendBuckets(const BucketPlan& plan, const Chunk& chunk,
                    ExecutionGraph& graph);
 

@@ -99,7 +99,7 @@ void AddChunks(const lower::BucketPlan& plan, int64_t pp,
     placed.kind = program.chunk_kind[c];
     placed.is_first = c == 0;
     placed.is_last = c == chunks - 1;
-    if (plan.ranks == 1) continue;
+    if (plan.ranks == 1 && plan.expert_ranks == 1) continue;
     const auto first_of_kind =
         std::find(program.chunk_kind.begin(), program.chunk_kind.begin() + c,
                   placed.kind) -
@@ -124,6 +124,7 @@ lower::BucketPlan PlanBuckets(const ParallelConfig& config,
   lower::BucketPlan plan;
   plan.ranks = config.dp * config.cp;
   plan.shard_ranks = placement.shard_ranks;
+  plan.expert_ranks = placement.expert_dp;
   plan.sharded = ShardsOptimizer(config.zero);
   plan.bucket_parameters =
       overlaps.grad_reduce || overlaps.param_gather
@@ -151,12 +152,20 @@ void AddFinish(const ParallelConfig& config, ExecutionGraph& graph) {
   // Every rank adds the square of its own part, one number: a part of the
   // model, and where the gradients are scattered a part of that.
   constexpr int64_t kNormBytes = 4;
-  const bool scattered = ShardsOptimizer(config.zero) && config.dp > 1;
+  const bool scattered =
+      ShardsOptimizer(config.zero) && config.dp * config.cp > 1;
+  // Experts are parts of the model beside tensor and pipeline parallelism.
+  const bool has_experts = std::any_of(
+      program.stages.begin(), program.stages.end(),
+      [](const Stage& stage) { return stage.expert_parameters > 0; });
+  const bool everywhere =
+      scattered || (has_experts && (graph.placement.ep > 1 ||
+                                    graph.placement.etp != config.tp));
   graph.gradient_norm =
-      scattered || config.tp * config.pp > 1
+      everywhere || config.tp * config.pp > 1
           ? lower::AddCollective(
                 {CollectiveKind::kAllReduce,
-                 scattered ? Group::kWorld : Group::kModel, kNormBytes},
+                 everywhere ? Group::kWorld : Group::kModel, kNormBytes},
                 graph)
           : -1;
 }

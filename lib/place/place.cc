@@ -6,6 +6,8 @@
 #include "lib/core/arithmetic.h"
 #include "lib/place/rank_classes.h"
 #include "lib/place/rank_order.h"
+#include "lib/place/shard_rows.h"
+#include "lmsimbench/layout.h"
 #include "lmsimbench/pipeline.h"
 
 namespace lmsimbench {
@@ -42,29 +44,68 @@ absl::Status SetSizes(const ParallelConfig& config, Placement& placement) {
   return absl::OkStatus();
 }
 
+// A sharding group that is a part of the ranks that vary fastest, or a number
+// of whole rows of them.
 absl::Status SetShardRanks(const ParallelConfig& config, Placement& placement) {
-  placement.shard_ranks = config.dp;
+  const int64_t ranks = config.dp * config.cp;
+  placement.shard_ranks = ranks;
   const int64_t stated = config.zero_group;
-  if (!IsStated(stated) || !ShardsOptimizer(config.zero) ||
-      stated >= config.dp) {
+  if (!IsStated(stated) || !ShardsOptimizer(config.zero) || stated >= ranks) {
     return absl::OkStatus();
   }
   if (stated < 1) {
     return absl::InvalidArgumentError(
         fmt::format("zero_group is {}; a size is at least 1", stated));
   }
-  if (config.dp % stated == 0) {
-    placement.shard_ranks = stated;
+  if (ranks % stated != 0) {
+    return absl::InvalidArgumentError(
+        config.cp == 1
+            ? fmt::format("zero_group {} does not divide dp {}", stated,
+                          config.dp)
+            : fmt::format("zero_group {} does not divide dp {} * cp {}", stated,
+                          config.dp, config.cp));
+  }
+  const int64_t row = place::IsContextInside(placement) ? config.cp : config.dp;
+  if (row % stated != 0 && stated % row != 0) {
+    return absl::UnimplementedError(fmt::format(
+        "zero_group {} is neither a part nor a multiple of the {} ranks that "
+        "vary fastest (dp {}, cp {}): such sharding groups are not placed",
+        stated, row, config.dp, config.cp));
+  }
+  placement.shard_ranks = stated;
+  return absl::OkStatus();
+}
+
+absl::Status SetContextInner(const ParallelConfig& config,
+                             Placement& placement) {
+  placement.context_inner = ContextInner(config);
+  if (placement.context_inner >= 1 &&
+      config.cp % placement.context_inner == 0) {
     return absl::OkStatus();
   }
-  if (config.dp * config.cp % stated == 0) {
-    return absl::UnimplementedError(fmt::format(
-        "zero_group {} does not divide dp {}: sharding groups that reach over "
-        "context-parallel ranks are not placed",
-        stated, config.dp));
-  }
   return absl::InvalidArgumentError(
-      fmt::format("zero_group {} does not divide dp {}", stated, config.dp));
+      fmt::format("context_inner {} does not divide cp {}",
+                  placement.context_inner, config.cp));
+}
+
+absl::Status SetExperts(const ParallelConfig& config, Placement& placement) {
+  placement.ep = IsStated(config.ep) ? config.ep : 1;
+  placement.etp = ExpertTensorParallel(config);
+  if (placement.ep < 1 || placement.etp < 1) {
+    return absl::InvalidArgumentError(
+        fmt::format("ep is {}, etp is {}; a size is at least 1", placement.ep,
+                    placement.etp));
+  }
+  const int64_t ranks = config.tp * config.cp * config.dp;
+  const int64_t together = SaturatingProduct(placement.etp, placement.ep);
+  if (ranks % together != 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "etp {} * ep {} does not divide the {} ranks of a stage (tp {} * cp {} "
+        "* dp {})",
+        placement.etp, placement.ep, ranks, config.tp, config.cp, config.dp));
+  }
+  placement.expert_dp = ranks / together;
+  return absl::OkStatus();
 }
 
 std::string NameOf(const System& system) {
@@ -114,6 +155,8 @@ absl::Status CheckDevices(const ParallelConfig& config, const System& system) {
 absl::Status PlaceInto(const ParallelConfig& config, const System& system,
                        Placement& placement) {
   if (absl::Status s = SetSizes(config, placement); !s.ok()) return s;
+  if (absl::Status s = SetContextInner(config, placement); !s.ok()) return s;
+  if (absl::Status s = SetExperts(config, placement); !s.ok()) return s;
   if (absl::Status s = place::SetStrides(config.rank_order, placement);
       !s.ok()) {
     return s;

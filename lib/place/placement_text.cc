@@ -6,6 +6,7 @@
 
 #include "fmt/format.h"
 #include "lib/core/json_fields.h"
+#include "lib/place/rank_order.h"
 #include "lmsimbench/fmt.h"
 #include "lmsimbench/placement.h"
 
@@ -35,9 +36,35 @@ std::array<Parallelism, 4> InRankOrder(const Placement& p) {
   return order;
 }
 
+// Groups of parallelisms that there are none of, and those of experts that are
+// divided as all else is, say nothing of their own.
+bool IsTold(const Placement& p, Group group) {
+  switch (group) {
+    case Group::kContext:
+      return p.cp > 1;
+    case Group::kContextInner:
+    case Group::kContextOuter:
+      return p.context_inner > 1 && p.context_inner < p.cp;
+    case Group::kExpert:
+    case Group::kExpertTensor:
+    case Group::kExpertRegion:
+    case Group::kExpertData:
+      return !place::HasDenseExperts(p);
+    default:
+      return true;
+  }
+}
+
 std::vector<Group> Groups() {
   std::vector<Group> groups;
   for (int i = 1; i < kGroups; ++i) groups.push_back(static_cast<Group>(i));
+  return groups;
+}
+std::vector<Group> ToldGroups(const Placement& p) {
+  std::vector<Group> groups = Groups();
+  groups.erase(std::remove_if(groups.begin(), groups.end(),
+                              [&](Group group) { return !IsTold(p, group); }),
+               groups.end());
   return groups;
 }
 
@@ -76,19 +103,22 @@ void AppendLine(std::string line, std::string& text) {
 }
 
 void AppendGroups(const Placement& p, std::string& text) {
+  size_t width = 10;
+  for (Group group : ToldGroups(p)) width = std::max(width, Name(group).size());
   AppendLine(
-      fmt::format("{:<10} {:>4} {:>8} {:>8} {:>9} {:>10}  {}", "group", "span",
-                  "members", "nodes", "per node", "ranks", "joined by"),
+      fmt::format("{:<{}} {:>4} {:>8} {:>8} {:>9} {:>10}  {}", "group", width,
+                  "span", "members", "nodes", "per node", "ranks", "joined by"),
       text);
-  for (Group group : Groups()) {
+  for (Group group : ToldGroups(p)) {
     for (const auto& [index, ranks] : UsedSpans(p, group)) {
       const Span& span = p.spans[index];
       const std::string level =
           span.members == 1 ? "-" : text::FieldText(LevelName(p, span));
-      AppendLine(fmt::format("{:<10} {:>4} {:>8} {:>8} {:>9} {:>10}  {}", group,
-                             index, span.members, span.nodes,
-                             span.members_per_node, ranks, level),
-                 text);
+      AppendLine(
+          fmt::format("{:<{}} {:>4} {:>8} {:>8} {:>9} {:>10}  {}",
+                      std::string(Name(group)), width, index, span.members,
+                      span.nodes, span.members_per_node, ranks, level),
+          text);
     }
   }
 }
@@ -97,7 +127,7 @@ void AppendGroups(const Placement& p, std::string& text) {
 void AppendClasses(const Placement& p, std::string& text) {
   std::string head =
       fmt::format("{:<4} {:>11} {:>10}", "kind", "stages", "ranks");
-  for (Group group : Groups()) head += fmt::format("  {}", group);
+  for (Group group : ToldGroups(p)) head += fmt::format("  {}", group);
   AppendLine(head, text);
   for (size_t begin = 0, end = 0; begin < p.classes.size(); begin = end) {
     const RankClass& first = p.classes[begin];
@@ -115,7 +145,7 @@ void AppendClasses(const Placement& p, std::string& text) {
             : fmt::format("{}-{}", first.pipeline_rank, last_stage);
     std::string line =
         fmt::format("{:<4} {:>11} {:>10}", first.pipeline_kind, stages, ranks);
-    for (Group group : Groups()) {
+    for (Group group : ToldGroups(p)) {
       line += fmt::format("  {:>{}}", SpanOf(first, group), Name(group).size());
     }
     AppendLine(line, text);
@@ -136,6 +166,12 @@ std::string ToText(const Placement& placement) {
     text += fmt::format("{}{} {} (stride {})", separator, name, size, stride);
     separator = ", ";
   }
+  if (!place::HasDenseExperts(p)) {
+    text += fmt::format(
+        "\nexperts: etp {} (stride {}), ep {} (stride {}), dp {} (stride {})",
+        p.etp, p.etp_stride, p.ep, p.ep_stride, p.expert_dp,
+        p.expert_dp_stride);
+  }
   text += "\n\n";
   AppendGroups(p, text);
   text += fmt::format("\n{} rank class{}, by the numbers of their spans\n",
@@ -154,6 +190,11 @@ std::string ToJson(const Placement& placement) {
     order.push_back({{"name", name}, {"size", size}, {"stride", stride}});
   }
   json["shard_ranks"] = p.shard_ranks;
+  json["context_inner"] = p.context_inner;
+  json["experts"] = {
+      {{"name", "etp"}, {"size", p.etp}, {"stride", p.etp_stride}},
+      {{"name", "ep"}, {"size", p.ep}, {"stride", p.ep_stride}},
+      {{"name", "dp"}, {"size", p.expert_dp}, {"stride", p.expert_dp_stride}}};
   Json& spans = json["spans"] = Json::array();
   for (const Span& span : p.spans) {
     spans.push_back({{"members", span.members},

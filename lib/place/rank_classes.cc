@@ -4,81 +4,25 @@
 #include <array>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "lib/place/group_shape.h"
+#include "lib/place/placed_groups.h"
 
 namespace lmsimbench::place {
 namespace {
 
-// All groups of one kind: their shape, and where they begin. The first member
-// of the group of data-parallel coordinate d and pipeline rank p is moved by
-// `d / dp_ranks % dp_steps * dp_stride` and by `p * pp_stride`.
-struct PlacedGroup {
-  Group group;
-  GroupShape shape;
-  // Tensor-parallel ranks that have a group each.
-  int64_t tp;
-  int64_t pp_stride;
-  int64_t dp_steps;
-  int64_t dp_stride;
-  int64_t dp_ranks = 1;
-};
-
-using PlacedGroups = std::array<PlacedGroup, kGroups - 1>;
-
-PlacedGroups PlaceGroups(const Placement& p) {
-  const auto row = [&p](int64_t count, int64_t stride, int64_t block) {
-    return MakeGroupShape(p, count, stride, 1, 1, block);
-  };
-  const int64_t shard = p.shard_ranks;
-  const int64_t shard_stride = p.dp_stride * shard;
-  const int64_t replicas = p.dp / shard;
-  const int64_t ends = std::min<int64_t>(p.pp, 2);
-  const int64_t tensor_block = p.tp_stride * p.tp;
-  const int64_t data_block = p.dp_stride * p.dp;
-  const int64_t pipeline_block = p.pp_stride * p.pp;
-  const GroupShape model =
-      MakeGroupShape(p, p.tp, p.tp_stride, p.pp, p.pp_stride,
-                     std::max(tensor_block, pipeline_block));
-  // There is one, wherever its nodes begin.
-  GroupShape world;
-  world.count = Ranks(p);
-  const int64_t first_to_last = p.pp_stride * (p.pp - 1);
-  return {{
-      {Group::kTensor, row(p.tp, p.tp_stride, tensor_block), 1, p.pp_stride,
-       p.dp, p.dp_stride},
-      {Group::kData, row(p.dp, p.dp_stride, data_block), p.tp, p.pp_stride, 1,
-       0},
-      {Group::kShard, row(shard, p.dp_stride, shard_stride), p.tp, p.pp_stride,
-       replicas, shard_stride, shard},
-      {Group::kReplica, row(replicas, shard_stride, data_block), p.tp,
-       p.pp_stride, shard, p.dp_stride},
-      {Group::kPipeline, row(ends, p.pp_stride, pipeline_block), p.tp,
-       p.pp_stride, p.dp, p.dp_stride},
-      {Group::kEmbedding, row(ends, first_to_last, pipeline_block), p.tp, 0,
-       p.dp, p.dp_stride},
-      {Group::kModel, model, 1, 0, p.dp, p.dp_stride},
-      {Group::kWorld, world, 1, 0, 1, 0},
-  }};
-}
-
-int64_t Begin(const Placement& p, const PlacedGroup& group,
-              const Coordinates& c) {
-  return c.cp * p.cp_stride +
-         c.dp / group.dp_ranks % group.dp_steps * group.dp_stride +
-         c.pp * group.pp_stride;
-}
-
 // The slowest span among the groups of the tensor-parallel ranks, which go in
 // lockstep.
-Span SlowestSpan(const Placement& p, const PlacedGroup& group, int64_t begin) {
+Span SlowestSpan(const Placement& p, const PlacedGroup& group, Coordinates c) {
+  int64_t begin = Begin(p, group, c);
   Span slowest = SpanAt(p.system, group.shape, begin);
   int64_t position = Position(group.shape, begin);
-  for (int64_t tp = 1; tp < group.tp && group.shape.cycle > 1; ++tp) {
-    const int64_t member = begin + tp * p.tp_stride;
-    if (Position(group.shape, member) == position) continue;
-    position = Position(group.shape, member);
-    const Span span = SpanAt(p.system, group.shape, member);
+  for (c.tp = 1; c.tp < group.tp && group.shape.cycle > 1; ++c.tp) {
+    begin = Begin(p, group, c);
+    if (Position(group.shape, begin) == position) continue;
+    position = Position(group.shape, begin);
+    const Span span = SpanAt(p.system, group.shape, begin);
     if (IsSlower(span, slowest)) slowest = span;
   }
   return slowest;
@@ -91,14 +35,22 @@ int32_t SpanIndex(const Span& span, Placement& p) {
   return index;
 }
 
-// Steps of the data-parallel coordinate after which the spans of a group
-// repeat. (Replica groups begin anew with every sharding group: their period is
-// 1 or all of its ranks, since boundaries that their members do not always meet
-// lie farther apart than a sharding group is long.)
-int64_t DataPeriod(const PlacedGroup& group) {
-  const int64_t steps =
-      PositionPeriod(group.shape, group.dp_stride, group.dp_steps);
-  return steps == 1 ? 1 : steps * group.dp_ranks;
+// Steps of a coordinate after which the spans of a group repeat.
+// (Replica groups begin anew with every sharding group: their period is 1 or
+// all of its ranks, since boundaries that their members do not always meet lie
+// farther apart than a sharding group is long.)
+int64_t Period(const PlacedGroup& group, const Move& move, int64_t size) {
+  if (HasFloors(group)) {
+    // The place within the rows that are cut off repeats, too.
+    if (group.shape.cycle == 1 || size == 1) return 1;
+    int64_t devices = group.shape.grain * group.shape.cycle;
+    for (const RankRow& row : group.floors) {
+      devices = std::lcm(devices, row.count * row.stride);
+    }
+    return std::min(size, devices / std::gcd(devices, move.stride));
+  }
+  const int64_t steps = PositionPeriod(group.shape, move.stride, move.steps);
+  return steps == 1 ? 1 : steps * move.within;
 }
 
 // Tensor-parallel groups, numbered by `dp * cp_size + cp`, after which the
@@ -107,9 +59,8 @@ int64_t Period(const Placement& p, const PlacedGroups& groups) {
   int64_t dp = 1;
   int64_t cp = 1;
   for (const PlacedGroup& group : groups) {
-    dp = std::min(p.dp, std::lcm(dp, DataPeriod(group)));
-    cp = std::min(p.cp,
-                  std::lcm(cp, PositionPeriod(group.shape, p.cp_stride, p.cp)));
+    dp = std::min(p.dp, std::lcm(dp, Period(group, group.dp, p.dp)));
+    cp = std::min(p.cp, std::lcm(cp, Period(group, group.cp, p.cp)));
   }
   return dp == 1 && p.cp % cp == 0 ? cp : dp * p.cp;
 }
@@ -126,7 +77,7 @@ void AppendPipeline(const PlacedGroups& groups, const RankClass& constant,
       if (group.shape.cycle == 1) continue;
       if (is_last && group.group == Group::kPipeline) continue;
       rank_class.span[static_cast<size_t>(group.group)] =
-          SpanIndex(SlowestSpan(p, group, Begin(p, group, c)), p);
+          SpanIndex(SlowestSpan(p, group, c), p);
     }
     // The last stage's next is the first.
     if (is_last) {

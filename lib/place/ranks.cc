@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cstddef>
 
+#include "lib/place/rank_order.h"
+#include "lib/place/shard_rows.h"
 #include "lmsimbench/placement.h"
 
 namespace lmsimbench {
@@ -9,6 +12,24 @@ namespace {
 void AppendRow(int64_t first, int64_t count, int64_t stride,
                std::vector<int64_t>& members) {
   for (int64_t i = 0; i < count; ++i) members.push_back(first + i * stride);
+}
+
+// The ranks that differ from `rank` in one coordinate, of `count` values at
+// this distance, or in two.
+std::vector<int64_t> Row(int64_t rank, place::RankRow row) {
+  std::vector<int64_t> members;
+  const int64_t first = rank - rank / row.stride % row.count * row.stride;
+  AppendRow(first, row.count, row.stride, members);
+  return members;
+}
+std::vector<int64_t> Rows(int64_t rank, place::RankRow a, place::RankRow b) {
+  std::vector<int64_t> members;
+  for (int64_t of_a : Row(rank, a)) {
+    const std::vector<int64_t> row = Row(of_a, b);
+    members.insert(members.end(), row.begin(), row.end());
+  }
+  std::sort(members.begin(), members.end());
+  return members;
 }
 
 }  // namespace
@@ -39,52 +60,58 @@ int64_t ClassOf(const Placement& placement, int64_t rank) {
 std::vector<int64_t> GroupMembers(const Placement& placement, Group group,
                                   int64_t rank) {
   const Placement& p = placement;
-  const int64_t shard = p.shard_ranks;
-  const int64_t replicas = p.dp / shard;
+  const place::ShardRows shards = place::ShardRowsOf(p);
+  const place::RankRow tensor = {p.tp, p.tp_stride};
+  const place::RankRow context = {p.cp, p.cp_stride};
+  const place::RankRow data = {p.dp, p.dp_stride};
+  const bool dense_experts = place::HasDenseExperts(p);
   Coordinates first = CoordinatesOf(p, rank);
-  std::vector<int64_t> members;
   switch (group) {
     case Group::kNotStated:
-      members.push_back(rank);
       break;
     case Group::kTensor:
-      first.tp = 0;
-      AppendRow(RankOf(p, first), p.tp, p.tp_stride, members);
-      break;
+      return Row(rank, tensor);
     case Group::kData:
-      first.dp = 0;
-      AppendRow(RankOf(p, first), p.dp, p.dp_stride, members);
-      break;
+      return Rows(rank, context, data);
     case Group::kShard:
-      first.dp -= first.dp % shard;
-      AppendRow(RankOf(p, first), shard, p.dp_stride, members);
-      break;
+      return Rows(rank, shards.fast_within, shards.slow_within);
     case Group::kReplica:
-      first.dp %= shard;
-      AppendRow(RankOf(p, first), replicas, p.dp_stride * shard, members);
-      break;
+      return Rows(rank, shards.fast_across, shards.slow_across);
     case Group::kPipeline:
-      members.push_back(rank);
+      if (p.pp == 1) break;
       first.pp = (first.pp + 1) % p.pp;
-      if (p.pp > 1) members.push_back(RankOf(p, first));
-      break;
-    case Group::kEmbedding:
+      return {rank, RankOf(p, first)};
+    case Group::kEmbedding: {
+      if (p.pp == 1) break;
+      Coordinates last = first;
       first.pp = 0;
-      members.push_back(RankOf(p, first));
-      first.pp = p.pp - 1;
-      if (p.pp > 1) members.push_back(RankOf(p, first));
-      break;
+      last.pp = p.pp - 1;
+      return {RankOf(p, first), RankOf(p, last)};
+    }
     case Group::kModel:
-      first.tp = 0;
-      for (first.pp = 0; first.pp < p.pp; ++first.pp) {
-        AppendRow(RankOf(p, first), p.tp, p.tp_stride, members);
-      }
-      break;
+      return Rows(rank, tensor, {p.pp, p.pp_stride});
     case Group::kWorld:
-      AppendRow(0, Ranks(p), 1, members);
-      break;
+      return Row(rank, {Ranks(p), 1});
+    case Group::kContext:
+      return Row(rank, context);
+    case Group::kContextInner:
+      return Row(rank, {p.context_inner, p.cp_stride});
+    case Group::kContextOuter:
+      return Row(rank, {p.cp / p.context_inner, p.cp_stride * p.context_inner});
+    case Group::kExpert:
+      return Row(rank, {p.ep, p.ep_stride});
+    case Group::kExpertTensor:
+      return dense_experts ? Row(rank, tensor)
+                           : Row(rank, {p.etp, p.etp_stride});
+    case Group::kExpertRegion:
+      return dense_experts
+                 ? Row(rank, tensor)
+                 : Rows(rank, {p.etp, p.etp_stride}, {p.ep, p.ep_stride});
+    case Group::kExpertData:
+      return dense_experts ? Rows(rank, context, data)
+                           : Row(rank, {p.expert_dp, p.expert_dp_stride});
   }
-  return members;
+  return {rank};
 }
 
 }  // namespace lmsimbench

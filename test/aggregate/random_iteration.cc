@@ -136,13 +136,77 @@ RandomIteration MakeRandomIteration(std::mt19937_64& random) {
   return made;
 }
 
+namespace {
+
+void AddExperts(std::mt19937_64& random, ModelSpec& model, Workload& workload,
+                ParallelConfig& config) {
+  model.experts = Any<int64_t>(random, {4, 8, 10});
+  model.top_k = Between(random, 1, 3);
+  model.expert_ffn = Any<int64_t>(random, {120, 1200});
+  model.shared_experts = Any<int64_t>(random, {0, 0, 1, 2});
+  if (random() % 2 == 0) model.shared_expert_ffn = 240;
+  model.dense_first_layers = Any<int64_t>(random, {0, 0, 1, 2});
+  config.ep = Any<int64_t>(random, {1, 2, 4, 5});
+  config.etp = Any<int64_t>(random, {kNoCount, 1, 2, 3});
+  config.expert_dispatch =
+      Any(random, {ExpertDispatch::kNotStated, ExpertDispatch::kAllToAll,
+                   ExpertDispatch::kAllGather});
+  config.overlap_expert = AnyFact(random);
+  config.zero_group = kNoCount;
+  if (config.pp > 1) config.rank_order = "tp-cp-ep-dp-pp";
+  workload.grouped_gemm = AnyFact(random);
+}
+
+void AddLatentAttention(std::mt19937_64& random, ModelSpec& model) {
+  model.attention = AttentionKind::kLatent;
+  model.q_lora_rank = Any<int64_t>(random, {0, 48});
+  model.kv_lora_rank = 40;
+  model.qk_nope_head_dim = 24;
+  model.qk_rope_head_dim = 8;
+  model.v_head_dim = Any<int64_t>(random, {16, 32});
+  model.kv_heads = model.heads;
+  model.qk_norm = YesNo::kNo;
+}
+
+void AddContext(std::mt19937_64& random, Workload& workload,
+                ParallelConfig& config) {
+  config.cp = Any<int64_t>(random, {2, 3, 4});
+  config.context_algorithm =
+      Any(random, {ContextAlgorithm::kNotStated, ContextAlgorithm::kRing,
+                   ContextAlgorithm::kAllGather, ContextAlgorithm::kUlysses,
+                   ContextAlgorithm::kHybrid});
+  workload.attention_impl = AttentionImpl::kFlash;
+  if (config.context_algorithm != ContextAlgorithm::kAllGather &&
+      config.context_algorithm != ContextAlgorithm::kUlysses) {
+    workload.model.sliding_window = 0;
+  }
+}
+
+}  // namespace
+
+RandomIteration MakeRandomSparseIteration(std::mt19937_64& random) {
+  RandomIteration made = MakeRandomIteration(random);
+  ModelSpec& model = made.workload.model;
+  // Several buckets a chunk take long to add up where a layer has many steps.
+  model.hidden = Any<int64_t>(random, {96, 4800});
+  if (random() % 3 != 0) AddExperts(random, model, made.workload, made.config);
+  if (random() % 3 == 0)
+    AddLatentAttention(random, model);
+  else if (random() % 4 == 0)
+    model.v_head_dim = 16;
+  if (random() % 4 == 0) model.mtp_layers = Between(random, 1, 2);
+  if (random() % 3 == 0) AddContext(random, made.workload, made.config);
+  return made;
+}
+
 absl::Status RandomCostModel::DoOperatorCosts(
     const System&, absl::Span<const Operator> operators,
     absl::Span<Cost> costs) const {
   for (size_t i = 0; i < operators.size(); ++i) {
     const Operator& op = operators[i];
-    costs[i] = Draw(seed_, Question(op.kind, op.pass, op.m, op.n, op.k, op.rows,
-                                    op.width, op.window));
+    costs[i] = Draw(
+        seed_, Question(op.kind, op.pass, op.m, op.n, op.k, op.rows, op.width,
+                        op.window, op.batch, op.query_tokens, op.key_tokens));
   }
   return absl::OkStatus();
 }

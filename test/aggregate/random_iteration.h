@@ -20,6 +20,11 @@ struct RandomIteration {
 };
 RandomIteration MakeRandomIteration(std::mt19937_64& random);
 
+/// The same with experts, latent attention, value heads of another width,
+/// multi-token prediction, and context and expert parallelism, each now and
+/// then.
+RandomIteration MakeRandomSparseIteration(std::mt19937_64& random);
+
 /// Answers every question with seconds drawn from the question and a seed: from
 /// a few values, so that ties are common, zero among them, or from many.
 class RandomCostModel final : public CostModel {

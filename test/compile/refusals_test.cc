@@ -31,36 +31,47 @@ void CheckRefused(const Question& q, const char* named) {
   CHECK_THAT(std::string(status.message()), Contains(named));
 }
 
-TEST_CASE("models that are not dense transformers are refused by name") {
+TEST_CASE("compressed keys and values without latent attention are refused") {
   Question q = Dense();
-  q.workload.model = Qwen3_30B_A3B();
-  CheckRefused(q, "mixtures of experts");
-  q = Dense();
-  q.workload.model.attention = AttentionKind::kLatent;
   q.workload.model.kv_lora_rank = 512;
-  CheckRefused(q, "multi-head latent attention");
-  q.workload.model.attention = AttentionKind::kNotStated;
-  CheckRefused(q, "multi-head latent attention");
-  q = Dense();
-  q.workload.model.v_head_dim = 64;
-  CheckRefused(q, "value heads of width 64 beside query heads of width 128");
-  q = Dense();
-  q.workload.model.mtp_layers = 1;
-  CheckRefused(q, "multi-token prediction");
+  const absl::Status status = Compile(q.workload, q.config).status();
+  CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+  CHECK_THAT(std::string(status.message()),
+             Contains("kv_lora_rank 512 is stated"));
 }
 
 TEST_CASE("ways to divide that are not modelled are refused by name") {
   Question q = Dense();
-  q.config.cp = 2;
-  CheckRefused(q, "context parallelism");
-  // A dense model has no experts to divide: what is refused is the model.
-  q = Dense();
-  q.workload.model = Qwen3_30B_A3B();
-  q.config.ep = 2;
-  CheckRefused(q, "mixtures of experts");
-  q = Dense();
   q.config.zero = ZeroStage::kParameters;
   CheckRefused(q, "sharded parameters (ZeRO-3)");
+  q = Dense();
+  q.workload.model = Qwen3_30B_A3B();
+  q.config.zero = ZeroStage::kDistributedOptimizer;
+  q.config.dp = 4;
+  q.config.zero_group = 2;
+  CheckRefused(q, "optimizer state of experts over a part (zero_group 2)");
+}
+
+TEST_CASE("context parallelism that is not modelled is refused by name") {
+  Question q = Dense();
+  q.config.cp = 2;
+  q.workload.attention_impl = AttentionImpl::kUnfused;
+  CheckRefused(q, "attention that is not fused over context-parallel ranks");
+  q = Dense();
+  q.config.cp = 2;
+  q.workload.model.sliding_window = 1024;
+  CheckRefused(q, "a window of 1024 tokens round a ring");
+  q.config.context_algorithm = ContextAlgorithm::kUlysses;
+  CHECK(Compile(q.workload, q.config).status() == absl::OkStatus());
+  q = Dense();
+  q.config.cp = 4;
+  q.config.context_algorithm = ContextAlgorithm::kUlysses;
+  q.workload.model.heads = 24;
+  q.workload.model.kv_heads = 6;
+  q.workload.model.head_dim = 128;
+  CheckRefused(q,
+               "4 context-parallel ranks that exchange heads with 6 key and "
+               "value heads");
 }
 
 TEST_CASE("state in the host's memory is refused by name") {
@@ -73,14 +84,6 @@ TEST_CASE("state in the host's memory is refused by name") {
   q = Dense();
   q.config.offload_optimizer = YesNo::kYes;
   CheckRefused(q, "an offloaded optimizer");
-}
-
-TEST_CASE("optimizers whose state is not known are refused by name") {
-  Question q = Dense();
-  q.workload.optimizer = Optimizer::kMuon;
-  CheckRefused(q, "the optimizer muon");
-  q.workload.optimizer = Optimizer::kAdafactor;
-  CheckRefused(q, "the optimizer adafactor");
 }
 
 TEST_CASE("operators that the framework chooses to recompute are refused") {

@@ -342,6 +342,7 @@ const std::vector<RuleCase>& RuleCases() {
       {"grad accumulation is a size",
        [](Q& q) { q.config.grad_accumulation = 0; }},
       {"zero group is a size", [](Q& q) { q.config.zero_group = 0; }},
+      {"context inner is a size", [](Q& q) { q.config.context_inner = 0; }},
       {"recompute layers is a size",
        [](Q& q) { q.config.recompute_layers = 0; }},
       {"stages hold no negative layers",
@@ -403,6 +404,12 @@ const std::vector<RuleCase>& RuleCases() {
        [](Q& q) {
          q.config.cp = 64;
          q.config.context_algorithm = ContextAlgorithm::kUlysses;
+       }},
+      {"context inner divides cp",
+       [](Q& q) {
+         q.config.cp = 4;
+         q.config.context_inner = 3;
+         q.config.context_algorithm = ContextAlgorithm::kHybrid;
        }},
       {"ep needs experts", [](Q& q) { q.config.ep = 2; }},
       {"ep divides the experts",

@@ -1,3 +1,4 @@
+#include <map>
 #include <string>
 #include <vector>
 
@@ -261,11 +262,106 @@ TEST_CASE("a shard group that does not divide the replicas is refused") {
   config.zero_group = 0;
   CheckRefused(Place(config, Nodes()), absl::StatusCode::kInvalidArgument,
                {"zero_group is 0"});
-  // 4 divides the 12 ranks that hold the same parameters.
+  // 4 divides the 12 ranks that hold the same parameters: two rows of the 2
+  // that vary fastest.
   config.zero_group = 4;
   config.cp = 2;
+  CHECK(GroupMembers(Placed(config, Nodes()), Group::kShard, 6) ==
+        std::vector<int64_t>{4, 5, 6, 7});
+  // Of 4 that vary fastest 6 are neither a part nor a multiple.
+  config.zero_group = 6;
+  config.cp = 4;
   CheckRefused(Place(config, Nodes()), absl::StatusCode::kUnimplemented,
-               {"zero_group 4", "context-parallel"});
+               {"zero_group 6", "cp 4"});
+}
+
+TEST_CASE("experts divide the ranks of a stage anew, consecutive ones first") {
+  // 16 ranks a stage as tp 2 * cp 2 * dp 4, and as etp 1 * ep 8 * 2.
+  ParallelConfig config = Config(2, 4, 2);
+  config.cp = 2;
+  config.ep = 8;
+  config.etp = 1;
+  const Placement placement = Placed(config, Nodes());
+  using Ranks = std::vector<int64_t>;
+  CHECK(GroupMembers(placement, Group::kExpert, 3) ==
+        Ranks{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(GroupMembers(placement, Group::kExpertTensor, 3) == Ranks{3});
+  CHECK(GroupMembers(placement, Group::kExpertData, 3) == Ranks{3, 11});
+  CHECK(GroupMembers(placement, Group::kExpertData, 20) == Ranks{20, 28});
+  CHECK(GroupMembers(placement, Group::kContext, 3) == Ranks{1, 3});
+  CHECK(GroupMembers(placement, Group::kData, 3) ==
+        Ranks{1, 3, 5, 7, 9, 11, 13, 15});
+  CHECK(Is(SpanOf(placement, Group::kExpert, 0), 8, 1, 8, 0));
+  CHECK(Is(SpanOf(placement, Group::kExpertData, 0), 2, 2, 1, 1));
+}
+
+TEST_CASE("tensor ranks of experts are neighbours, as those of other layers") {
+  ParallelConfig config = Config(4, 8, 1);
+  config.ep = 4;
+  config.etp = 2;
+  const Placement placement = Placed(config, Nodes());
+  using Ranks = std::vector<int64_t>;
+  CHECK(GroupMembers(placement, Group::kExpertTensor, 5) == Ranks{4, 5});
+  CHECK(GroupMembers(placement, Group::kExpert, 5) == Ranks{1, 3, 5, 7});
+  CHECK(GroupMembers(placement, Group::kExpertRegion, 5) ==
+        Ranks{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(GroupMembers(placement, Group::kExpertData, 5) == Ranks{5, 13, 21, 29});
+}
+
+TEST_CASE("TP 1 with EP > 1: every rank is in one expert group, none twice") {
+  ParallelConfig config = Config(1, 8, 2);
+  config.ep = 4;
+  config.etp = 1;
+  const Placement placement = Placed(config, Nodes());
+  for (const Group group : {Group::kExpert, Group::kExpertTensor,
+                            Group::kExpertRegion, Group::kExpertData}) {
+    std::map<std::vector<int64_t>, int64_t> groups;
+    for (int64_t rank = 0; rank < Ranks(placement); ++rank) {
+      ++groups[GroupMembers(placement, group, rank)];
+    }
+    int64_t ranks = 0;
+    for (const auto& [members, found_by] : groups) {
+      CHECK(static_cast<int64_t>(members.size()) == found_by);
+      ranks += found_by;
+    }
+    CHECK(ranks == 16);
+    const size_t size = group == Group::kExpertTensor ? 1
+                        : group == Group::kExpertData ? 2
+                                                      : 4;
+    CHECK(groups.size() == 16 / size);
+  }
+}
+
+TEST_CASE("experts on other stages than all else are refused") {
+  // Stages are inside data parallelism: 2 ranks apart, and 4 of experts.
+  ParallelConfig config = Config(2, 4, 2);
+  config.ep = 4;
+  config.etp = 1;
+  config.rank_order = "tp-cp-ep-pp-dp";
+  CheckRefused(Place(config, Nodes()), absl::StatusCode::kInvalidArgument,
+               {"tp-cp-ep-pp-dp", "pp last"});
+  config.ep = 2;
+  CHECK(Placed(config, Nodes()).ep_stride == 1);
+  config.rank_order = "tp-cp-ep-dp-pp";
+  config.ep = 5;
+  CheckRefused(Place(config, Nodes()), absl::StatusCode::kInvalidArgument,
+               {"ep 5", "8 ranks"});
+}
+
+TEST_CASE("hybrid context parallelism has neighbours and a ring across them") {
+  ParallelConfig config = Config(2, 1, 1);
+  config.cp = 8;
+  config.context_algorithm = ContextAlgorithm::kHybrid;
+  Placement placement = Placed(config, Nodes());
+  using Ranks = std::vector<int64_t>;
+  // The largest divisor of 8 whose square is no more than 8 is 2.
+  CHECK(placement.context_inner == 2);
+  CHECK(GroupMembers(placement, Group::kContextInner, 5) == Ranks{5, 7});
+  CHECK(GroupMembers(placement, Group::kContextOuter, 5) == Ranks{1, 5, 9, 13});
+  config.context_inner = 4;
+  placement = Placed(config, Nodes());
+  CHECK(GroupMembers(placement, Group::kContextInner, 5) == Ranks{1, 3, 5, 7});
+  CHECK(GroupMembers(placement, Group::kContextOuter, 5) == Ranks{5, 13});
 }
 
 TEST_CASE(
