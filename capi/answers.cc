@@ -170,20 +170,20 @@ lmsb_code lmsb_answers_ask(lmsb_answers** out, const lmsb_simulator* simulator,
 lmsb_code lmsb_answers_new(lmsb_answers** out, const char* name,
                            size_t name_length,
                            const lmsb_measurements* measurements) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_answers*> {
-    absl::Status status = capi::CheckHandle(measurements, "measurements");
-    if (!status.ok()) return status;
-    absl::string_view text;
-    status = capi::ReadText(name, name_length, "name", text);
-    if (!status.ok()) return status;
-    if (text.empty()) return absl::InvalidArgumentError("name is empty");
-    AnswerSheet sheet;
-    sheet.simulator = std::string(text);
-    const auto& of = measurements->runs->measurements;
-    sheet.runs.resize(of.runs.size());
-    sheet.failed_runs.resize(of.failed_runs.size());
-    return new lmsb_answers(measurements->runs, std::move(sheet));
-  });
+  return capi::MakeFrom(
+      measurements, "measurements", out,
+      [&]() -> absl::StatusOr<lmsb_answers*> {
+        absl::string_view text;
+        absl::Status status = capi::ReadText(name, name_length, "name", text);
+        if (!status.ok()) return status;
+        if (text.empty()) return absl::InvalidArgumentError("name is empty");
+        AnswerSheet sheet;
+        sheet.simulator = std::string(text);
+        const auto& of = measurements->runs->measurements;
+        sheet.runs.resize(of.runs.size());
+        sheet.failed_runs.resize(of.failed_runs.size());
+        return new lmsb_answers(measurements->runs, std::move(sheet));
+      });
 }
 
 lmsb_code lmsb_answers_put(lmsb_answers* answers,
@@ -200,22 +200,22 @@ lmsb_code lmsb_answers_read_csv(lmsb_answers** out, const char* path,
                                 size_t path_length, const char* name,
                                 size_t name_length,
                                 const lmsb_measurements* measurements) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_answers*> {
-    absl::Status status = capi::CheckHandle(measurements, "measurements");
-    if (!status.ok()) return status;
-    absl::string_view file;
-    absl::string_view simulator;
-    status = capi::ReadText(path, path_length, "path", file);
-    if (status.ok()) {
-      status = capi::ReadText(name, name_length, "name", simulator);
-    }
-    if (!status.ok()) return status;
-    auto sheet =
-        lmsimbench::ReadAnswerSheet(std::string(file), std::string(simulator),
-                                    measurements->runs->measurements);
-    if (!sheet.ok()) return sheet.status();
-    return new lmsb_answers(measurements->runs, *std::move(sheet));
-  });
+  return capi::MakeFrom(
+      measurements, "measurements", out,
+      [&]() -> absl::StatusOr<lmsb_answers*> {
+        absl::string_view file;
+        absl::string_view simulator;
+        absl::Status status = capi::ReadText(path, path_length, "path", file);
+        if (status.ok()) {
+          status = capi::ReadText(name, name_length, "name", simulator);
+        }
+        if (!status.ok()) return status;
+        auto sheet = lmsimbench::ReadAnswerSheet(
+            std::string(file), std::string(simulator),
+            measurements->runs->measurements);
+        if (!sheet.ok()) return sheet.status();
+        return new lmsb_answers(measurements->runs, *std::move(sheet));
+      });
 }
 
 void lmsb_answers_free(lmsb_answers* answers) {
@@ -223,26 +223,27 @@ void lmsb_answers_free(lmsb_answers* answers) {
 }
 
 lmsb_code lmsb_answers_table(const lmsb_answers* answers, lmsb_table** out) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_table*> {
-    absl::Status status = capi::CheckHandle(answers, "answers");
-    if (!status.ok()) return status;
-    const auto& runs = answers->runs->all;
-    const auto answer = [&](size_t i) -> const Answer& {
-      return AnswerOf(answers->sheet, i);
-    };
-    capi::TableBuilder table("answers", runs.size());
-    table.Strings("record", [&](size_t i) -> const std::string& {
-      return runs[i]->record_id;
-    });
-    table.Strings("status", [&](size_t i) { return Name(answer(i).status); });
-    table.F64("iteration_time_s",
-              [&](size_t i) { return answer(i).iteration_time_s; });
-    table.F64("peak_memory_bytes",
-              [&](size_t i) { return answer(i).peak_memory_bytes; });
-    table.Strings("verdict", [&](size_t i) { return Name(answer(i).verdict); });
-    table.Strings("notes", [&](size_t i) -> const std::string& {
-      return answer(i).notes;
-    });
-    return std::move(table).Finish();
-  });
+  return capi::MakeFrom(
+      answers, "answers", out, [&]() -> absl::StatusOr<lmsb_table*> {
+        const auto& runs = answers->runs->all;
+        const auto answer = [&](size_t i) -> const Answer& {
+          return AnswerOf(answers->sheet, i);
+        };
+        capi::TableBuilder table("answers", runs.size());
+        table.Strings("record", [&](size_t i) -> const std::string& {
+          return runs[i]->record_id;
+        });
+        table.Strings("status",
+                      [&](size_t i) { return Name(answer(i).status); });
+        table.F64("iteration_time_s",
+                  [&](size_t i) { return answer(i).iteration_time_s; });
+        table.F64("peak_memory_bytes",
+                  [&](size_t i) { return answer(i).peak_memory_bytes; });
+        table.Strings("verdict",
+                      [&](size_t i) { return Name(answer(i).verdict); });
+        table.Strings("notes", [&](size_t i) -> const std::string& {
+          return answer(i).notes;
+        });
+        return std::move(table).Finish();
+      });
 }

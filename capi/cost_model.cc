@@ -1,6 +1,7 @@
 #include "capi/cost_model.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -172,6 +173,7 @@ absl::Status ReadQuestion(const lmsb_operator_batch& batch, size_t i,
   op.width = At(batch.width, i, kNoCount);
   op.flops = At(batch.flops, i, 0.0);
   op.bytes = At(batch.bytes, i, 0.0);
+  op.value_head_dim = At(batch.value_head_dim, i, kNoCount);
   return absl::OkStatus();
 }
 
@@ -190,6 +192,29 @@ absl::Status ReadQuestion(const lmsb_collective_batch& batch, size_t i,
   return absl::OkStatus();
 }
 
+// What a batch of the first version of the interface held.
+constexpr size_t FirstSize(const lmsb_operator_batch&) {
+  return offsetof(lmsb_operator_batch, value_head_dim);
+}
+constexpr size_t FirstSize(const lmsb_collective_batch&) {
+  return sizeof(lmsb_collective_batch);
+}
+
+// The batch, of this version or of the first: then what came later is not
+// there.
+template <typename Batch>
+absl::Status ReadBatch(const Batch* batch, const char* name, Batch& read) {
+  absl::Status status = CheckPointer(batch, name);
+  if (status.ok()) {
+    status = CheckSize(batch->struct_size, FirstSize(read), name);
+  }
+  if (!status.ok()) return status;
+  read = {};
+  const bool is_whole = batch->struct_size >= sizeof(Batch);
+  std::memcpy(&read, batch, is_whole ? sizeof(Batch) : FirstSize(read));
+  return CheckCount(read.count, name);
+}
+
 template <typename Question, typename Batch>
 lmsb_code AskModel(const lmsb_cost_model* model, const lmsb_system* system,
                    const Batch* batch, const char* name, double* seconds,
@@ -197,18 +222,15 @@ lmsb_code AskModel(const lmsb_cost_model* model, const lmsb_system* system,
   return Guarded([&]() -> absl::Status {
     absl::Status status = CheckHandle(model, "model");
     if (status.ok()) status = CheckHandle(system, "system");
-    if (status.ok()) status = CheckPointer(batch, name);
-    if (status.ok()) {
-      status = CheckSize(batch->struct_size, sizeof(Batch), name);
-    }
-    if (status.ok()) status = CheckCount(batch->count, name);
-    if (!status.ok() || batch->count == 0) return status;
+    Batch read;
+    if (status.ok()) status = ReadBatch(batch, name, read);
+    if (!status.ok() || read.count == 0) return status;
     status = CheckPointer(seconds, "seconds");
     if (status.ok()) status = CheckPointer(evidence, "evidence");
     if (!status.ok()) return status;
-    std::vector<Question> questions(batch->count);
+    std::vector<Question> questions(read.count);
     for (size_t i = 0; i < questions.size() && status.ok(); ++i) {
-      status = ReadQuestion(*batch, i, questions[i]);
+      status = ReadQuestion(read, i, questions[i]);
     }
     if (!status.ok()) return status;
     std::vector<Cost> costs(questions.size());
@@ -260,7 +282,8 @@ lmsb_operator_batch BatchOf(absl::Span<const Operator> operators) {
           count(&first->rows),
           count(&first->width),
           number(&first->flops),
-          number(&first->bytes)};
+          number(&first->bytes),
+          count(&first->value_head_dim)};
 }
 
 lmsb_collective_batch BatchOf(absl::Span<const SpannedCollective> collectives) {
@@ -330,16 +353,15 @@ lmsb_code lmsb_cost_model_new(lmsb_cost_model** out,
 lmsb_code lmsb_cost_model_built_in(lmsb_cost_model** out,
                                    const lmsb_bundle* bundle, const char* name,
                                    size_t name_length) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_cost_model*> {
-    absl::Status status = capi::CheckHandle(bundle, "bundle");
-    if (!status.ok()) return status;
-    absl::string_view wanted;
-    status = capi::ReadText(name, name_length, "name", wanted);
-    if (!status.ok()) return status;
-    auto model = capi::BuiltIn(wanted, bundle->bundle);
-    if (!model.ok()) return model.status();
-    return new lmsb_cost_model(*std::move(model), true);
-  });
+  return capi::MakeFrom(
+      bundle, "bundle", out, [&]() -> absl::StatusOr<lmsb_cost_model*> {
+        absl::string_view wanted;
+        absl::Status status = capi::ReadText(name, name_length, "name", wanted);
+        if (!status.ok()) return status;
+        auto model = capi::BuiltIn(wanted, bundle->bundle);
+        if (!model.ok()) return model.status();
+        return new lmsb_cost_model(*std::move(model), true);
+      });
 }
 
 lmsb_code lmsb_cost_model_composite(lmsb_cost_model** out, const char* name,

@@ -67,17 +67,6 @@ absl::StatusOr<lmsb_graph*> NewGraph(lmsimbench::Workload workload,
   return new lmsb_graph(*std::move(costed));
 }
 
-// Makes a table of a handle.
-template <typename T, typename MakeTable>
-lmsb_code TableOf(const T* of, const char* name, lmsb_table** out,
-                  MakeTable&& make) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_table*> {
-    absl::Status status = capi::CheckHandle(of, name);
-    if (!status.ok()) return status;
-    return make();
-  });
-}
-
 // What a slice runs, in words.
 std::string NameOf(const CostedGraph& costed, const Slice& slice) {
   if (slice.stream == Stream::kCompute) {
@@ -125,7 +114,7 @@ const lmsb_collective_batch* lmsb_graph_collective_batch(
 }
 
 lmsb_code lmsb_graph_operators(const lmsb_graph* graph, lmsb_table** out) {
-  return TableOf(graph, "graph", out, [&] {
+  return capi::MakeFrom(graph, "graph", out, [&] {
     const auto& all = graph->costed.graph.program.operators;
     capi::TableBuilder table("operators", all.size());
     table.Strings("kind", [&](size_t i) { return Name(all[i].kind); });
@@ -152,12 +141,13 @@ lmsb_code lmsb_graph_operators(const lmsb_graph* graph, lmsb_table** out) {
     add("width", &Operator::width);
     table.F64("flops", [&](size_t i) { return all[i].flops; });
     table.F64("bytes", [&](size_t i) { return all[i].bytes; });
+    add("value_head_dim", &Operator::value_head_dim);
     return std::move(table).Finish();
   });
 }
 
 lmsb_code lmsb_graph_collectives(const lmsb_graph* graph, lmsb_table** out) {
-  return TableOf(graph, "graph", out, [&] {
+  return capi::MakeFrom(graph, "graph", out, [&] {
     const auto& all = graph->costed.spanned;
     capi::TableBuilder table("collectives", all.size());
     table.Strings("kind",
@@ -175,7 +165,7 @@ lmsb_code lmsb_graph_collectives(const lmsb_graph* graph, lmsb_table** out) {
 }
 
 lmsb_code lmsb_graph_rank_classes(const lmsb_graph* graph, lmsb_table** out) {
-  return TableOf(graph, "graph", out, [&] {
+  return capi::MakeFrom(graph, "graph", out, [&] {
     const auto& all = graph->costed.graph.placement.classes;
     capi::TableBuilder table("rank_classes", all.size());
     table.I64("pipeline_rank", [&](size_t i) { return all[i].pipeline_rank; });
@@ -186,44 +176,46 @@ lmsb_code lmsb_graph_rank_classes(const lmsb_graph* graph, lmsb_table** out) {
 }
 
 lmsb_code lmsb_graph_tasks(const lmsb_graph* graph, lmsb_table** out) {
-  return TableOf(graph, "graph", out, [&]() -> absl::StatusOr<lmsb_table*> {
-    auto timeline = lmsimbench::Expand(graph->costed);
-    if (!timeline.ok()) return timeline.status();
-    const std::vector<Slice>& all = timeline->slices;
-    const auto computes = [&](size_t i) {
-      return all[i].stream == Stream::kCompute;
-    };
-    capi::TableBuilder table("tasks", all.size());
-    table.I64("rank_class", [&](size_t i) { return all[i].rank_class; });
-    table.Strings("stream", [&](size_t i) { return Name(all[i].stream); });
-    table.I64("operator",
-              [&](size_t i) { return computes(i) ? all[i].id : -1; });
-    table.I64("collective", [&](size_t i) {
-      return computes(i) ? -1
-                         : lmsimbench::SpannedIndex(graph->costed, all[i].id,
-                                                    all[i].rank_class);
-    });
-    AddPass(all, table);
-    return std::move(table).Finish();
-  });
+  return capi::MakeFrom(
+      graph, "graph", out, [&]() -> absl::StatusOr<lmsb_table*> {
+        auto timeline = lmsimbench::Expand(graph->costed);
+        if (!timeline.ok()) return timeline.status();
+        const std::vector<Slice>& all = timeline->slices;
+        const auto computes = [&](size_t i) {
+          return all[i].stream == Stream::kCompute;
+        };
+        capi::TableBuilder table("tasks", all.size());
+        table.I64("rank_class", [&](size_t i) { return all[i].rank_class; });
+        table.Strings("stream", [&](size_t i) { return Name(all[i].stream); });
+        table.I64("operator",
+                  [&](size_t i) { return computes(i) ? all[i].id : -1; });
+        table.I64("collective", [&](size_t i) {
+          return computes(i) ? -1
+                             : lmsimbench::SpannedIndex(
+                                   graph->costed, all[i].id, all[i].rank_class);
+        });
+        AddPass(all, table);
+        return std::move(table).Finish();
+      });
 }
 
 lmsb_code lmsb_graph_to_json(const lmsb_graph* graph, const char* stage,
                              size_t stage_length, lmsb_text** out) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_text*> {
-    absl::Status status = capi::CheckHandle(graph, "graph");
-    if (!status.ok()) return status;
-    absl::string_view wanted;
-    status = capi::ReadText(stage, stage_length, "stage", wanted);
-    if (!status.ok()) return status;
-    const ExecutionGraph& of = graph->costed.graph;
-    if (wanted == "program") return new lmsb_text{{}, ToJson(of.program)};
-    if (wanted == "placement") return new lmsb_text{{}, ToJson(of.placement)};
-    if (wanted == "graph") return new lmsb_text{{}, ToJson(of)};
-    return absl::NotFoundError(
-        fmt::format("no stage '{}'; there are program, placement, graph",
-                    std::string(wanted)));
-  });
+  return capi::MakeFrom(
+      graph, "graph", out, [&]() -> absl::StatusOr<lmsb_text*> {
+        absl::string_view wanted;
+        absl::Status status =
+            capi::ReadText(stage, stage_length, "stage", wanted);
+        if (!status.ok()) return status;
+        const ExecutionGraph& of = graph->costed.graph;
+        if (wanted == "program") return new lmsb_text{{}, ToJson(of.program)};
+        if (wanted == "placement")
+          return new lmsb_text{{}, ToJson(of.placement)};
+        if (wanted == "graph") return new lmsb_text{{}, ToJson(of)};
+        return absl::NotFoundError(
+            fmt::format("no stage '{}'; there are program, placement, graph",
+                        std::string(wanted)));
+      });
 }
 
 lmsb_code lmsb_timeline_new(lmsb_timeline** out, const lmsb_graph* graph,
@@ -250,7 +242,7 @@ double lmsb_timeline_iteration_time_s(const lmsb_timeline* timeline) {
 
 lmsb_code lmsb_timeline_slices(const lmsb_timeline* timeline,
                                lmsb_table** out) {
-  return TableOf(timeline, "timeline", out, [&] {
+  return capi::MakeFrom(timeline, "timeline", out, [&] {
     const std::vector<Slice>& all = timeline->timeline.slices;
     capi::TableBuilder table("slices", all.size());
     table.I64("rank_class", [&](size_t i) { return all[i].rank_class; });
@@ -266,7 +258,7 @@ lmsb_code lmsb_timeline_slices(const lmsb_timeline* timeline,
 
 lmsb_code lmsb_timeline_memory(const lmsb_timeline* timeline,
                                lmsb_table** out) {
-  return TableOf(timeline, "timeline", out, [&] {
+  return capi::MakeFrom(timeline, "timeline", out, [&] {
     const auto& all = timeline->timeline.memory;
     capi::TableBuilder table("memory", all.size());
     table.I64("rank_class", [&](size_t i) { return all[i].rank_class; });
@@ -278,9 +270,7 @@ lmsb_code lmsb_timeline_memory(const lmsb_timeline* timeline,
 
 lmsb_code lmsb_timeline_to_perfetto(const lmsb_timeline* timeline,
                                     lmsb_text** out) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_text*> {
-    absl::Status status = capi::CheckHandle(timeline, "timeline");
-    if (!status.ok()) return status;
+  return capi::MakeFrom(timeline, "timeline", out, [&] {
     return new lmsb_text{
         {}, lmsimbench::ToPerfettoJson(timeline->costed, timeline->timeline)};
   });

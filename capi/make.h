@@ -21,4 +21,16 @@ lmsb_code Make(T** out, MakeHandle&& make) noexcept {
   });
 }
 
+/// The same from another handle, which is checked first and called `name` in
+/// the message.
+template <typename Of, typename T, typename MakeHandle>
+lmsb_code MakeFrom(const Of* of, const char* name, T** out,
+                   MakeHandle&& make) noexcept {
+  return Make(out, [&]() -> absl::StatusOr<T*> {
+    absl::Status status = CheckHandle(of, name);
+    if (!status.ok()) return status;
+    return make();
+  });
+}
+
 }  // namespace lmsimbench::capi

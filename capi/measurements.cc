@@ -66,14 +66,13 @@ lmsb_measurements::lmsb_measurements(std::shared_ptr<const capi::Runs> of)
 
 lmsb_code lmsb_measurements_open(lmsb_measurements** out,
                                  const lmsb_bundle* bundle) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_measurements*> {
-    absl::Status status = capi::CheckHandle(bundle, "bundle");
-    if (!status.ok()) return status;
-    auto measurements = lmsimbench::ReadMeasurements(bundle->bundle);
-    if (!measurements.ok()) return measurements.status();
-    return new lmsb_measurements(
-        std::make_shared<capi::Runs>(bundle->bundle, *std::move(measurements)));
-  });
+  return capi::MakeFrom(
+      bundle, "bundle", out, [&]() -> absl::StatusOr<lmsb_measurements*> {
+        auto measurements = lmsimbench::ReadMeasurements(bundle->bundle);
+        if (!measurements.ok()) return measurements.status();
+        return new lmsb_measurements(std::make_shared<capi::Runs>(
+            bundle->bundle, *std::move(measurements)));
+      });
 }
 
 void lmsb_measurements_free(lmsb_measurements* measurements) {
@@ -136,73 +135,96 @@ const lmsb_config* lmsb_measurements_run_config(
   return HasRun(measurements, run) ? &measurements->configs[run] : nullptr;
 }
 
+lmsb_code lmsb_measurements_find(const lmsb_measurements* measurements,
+                                 const char* record, size_t record_length,
+                                 size_t* run) {
+  return capi::Guarded([&]() -> absl::Status {
+    absl::string_view wanted;
+    absl::Status status = capi::CheckHandle(measurements, "measurements");
+    if (status.ok()) status = capi::CheckPointer(run, "run");
+    if (status.ok()) {
+      status = capi::ReadText(record, record_length, "record", wanted);
+    }
+    if (!status.ok()) return status;
+    const auto& by_record = measurements->runs->by_record;
+    const auto found = by_record.find(std::string(wanted));
+    if (found != by_record.end()) {
+      *run = found->second;
+      return absl::OkStatus();
+    }
+    std::vector<std::string> known;
+    for (const auto& [name, place] : by_record) known.push_back(name);
+    return absl::NotFoundError(fmt::format("no run '{}'{}", std::string(wanted),
+                                           capi::DidYouMean(wanted, known)));
+  });
+}
+
 lmsb_code lmsb_measurements_run_system(lmsb_system** out,
                                        const lmsb_measurements* measurements,
                                        size_t run) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_system*> {
-    absl::Status status = capi::CheckHandle(measurements, "measurements");
-    if (!status.ok()) return status;
-    if (!HasRun(measurements, run)) {
-      return absl::OutOfRangeError(
-          fmt::format("run {} of {}", run, measurements->runs->all.size()));
-    }
-    const MeasuredRun& of = *measurements->runs->all[run];
-    const auto platform =
-        lmsimbench::FindPlatform(measurements->runs->bundle, of.platform);
-    if (!platform.ok()) return platform.status();
-    return new lmsb_system(lmsimbench::SystemOfRun(*platform, of));
-  });
+  return capi::MakeFrom(
+      measurements, "measurements", out, [&]() -> absl::StatusOr<lmsb_system*> {
+        if (!HasRun(measurements, run)) {
+          return absl::OutOfRangeError(
+              fmt::format("run {} of {}", run, measurements->runs->all.size()));
+        }
+        const MeasuredRun& of = *measurements->runs->all[run];
+        const auto platform =
+            lmsimbench::FindPlatform(measurements->runs->bundle, of.platform);
+        if (!platform.ok()) return platform.status();
+        return new lmsb_system(lmsimbench::SystemOfRun(*platform, of));
+      });
 }
 
 lmsb_code lmsb_measurements_runs(const lmsb_measurements* measurements,
                                  lmsb_table** out) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_table*> {
-    absl::Status status = capi::CheckHandle(measurements, "measurements");
-    if (!status.ok()) return status;
-    const auto& all = measurements->runs->all;
-    const Settings settings = SettingsOf(*measurements->runs);
-    capi::TableBuilder table("runs", all.size());
-    const auto text = [&](const char* name, std::string MeasuredRun::*part) {
-      table.Strings(
-          name, [&](size_t i) -> const std::string& { return all[i]->*part; });
-    };
-    text("record", &MeasuredRun::record_id);
-    table.I64("setting", [&](size_t i) { return settings.of_run[i]; });
-    text("source", &MeasuredRun::source);
-    text("platform", &MeasuredRun::platform);
-    text("framework", &MeasuredRun::framework);
-    text("split", &MeasuredRun::split);
-    text("flag", &MeasuredRun::flag);
-    table.I64("devices", [&](size_t i) { return all[i]->devices; });
-    table.I64("ran", [&](size_t i) { return all[i]->ran ? 1 : 0; });
-    table.F64("iteration_time_s",
-              [&](size_t i) { return all[i]->iteration_time_s; });
-    table.F64("peak_memory_bytes",
-              [&](size_t i) { return all[i]->peak_memory_bytes; });
-    return std::move(table).Finish();
-  });
+  return capi::MakeFrom(
+      measurements, "measurements", out, [&]() -> absl::StatusOr<lmsb_table*> {
+        const auto& all = measurements->runs->all;
+        const Settings settings = SettingsOf(*measurements->runs);
+        capi::TableBuilder table("runs", all.size());
+        const auto text = [&](const char* name,
+                              std::string MeasuredRun::*part) {
+          table.Strings(name, [&](size_t i) -> const std::string& {
+            return all[i]->*part;
+          });
+        };
+        text("record", &MeasuredRun::record_id);
+        table.I64("setting", [&](size_t i) { return settings.of_run[i]; });
+        text("source", &MeasuredRun::source);
+        text("platform", &MeasuredRun::platform);
+        text("framework", &MeasuredRun::framework);
+        text("split", &MeasuredRun::split);
+        text("flag", &MeasuredRun::flag);
+        table.I64("devices", [&](size_t i) { return all[i]->devices; });
+        table.I64("ran", [&](size_t i) { return all[i]->ran ? 1 : 0; });
+        table.F64("iteration_time_s",
+                  [&](size_t i) { return all[i]->iteration_time_s; });
+        table.F64("peak_memory_bytes",
+                  [&](size_t i) { return all[i]->peak_memory_bytes; });
+        return std::move(table).Finish();
+      });
 }
 
 lmsb_code lmsb_measurements_settings(const lmsb_measurements* measurements,
                                      lmsb_table** out) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_table*> {
-    absl::Status status = capi::CheckHandle(measurements, "measurements");
-    if (!status.ok()) return status;
-    const Settings settings = SettingsOf(*measurements->runs);
-    const auto& all = settings.all;
-    capi::TableBuilder table("settings", all.size());
-    table.Strings("workload", [&](size_t i) -> const std::string& {
-      return all[i].first->workload_id;
-    });
-    table.Strings("source", [&](size_t i) -> const std::string& {
-      return all[i].first->source;
-    });
-    table.Strings("platform", [&](size_t i) -> const std::string& {
-      return all[i].first->platform;
-    });
-    table.I64("devices", [&](size_t i) { return all[i].first->devices; });
-    table.I64("runs", [&](size_t i) { return all[i].runs; });
-    table.I64("failed_runs", [&](size_t i) { return all[i].failed; });
-    return std::move(table).Finish();
-  });
+  return capi::MakeFrom(
+      measurements, "measurements", out, [&]() -> absl::StatusOr<lmsb_table*> {
+        const Settings settings = SettingsOf(*measurements->runs);
+        const auto& all = settings.all;
+        capi::TableBuilder table("settings", all.size());
+        table.Strings("workload", [&](size_t i) -> const std::string& {
+          return all[i].first->workload_id;
+        });
+        table.Strings("source", [&](size_t i) -> const std::string& {
+          return all[i].first->source;
+        });
+        table.Strings("platform", [&](size_t i) -> const std::string& {
+          return all[i].first->platform;
+        });
+        table.I64("devices", [&](size_t i) { return all[i].first->devices; });
+        table.I64("runs", [&](size_t i) { return all[i].runs; });
+        table.I64("failed_runs", [&](size_t i) { return all[i].failed; });
+        return std::move(table).Finish();
+      });
 }

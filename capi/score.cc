@@ -96,26 +96,6 @@ void AddNumber(const std::vector<Of<T>>& all, const char* name, double T::*part,
   table.F64(name, [&](size_t i) { return all[i].entry->*part; });
 }
 
-// Makes a table of a card.
-template <typename MakeTable>
-lmsb_code TableOf(const lmsb_scorecard* card, lmsb_table** out,
-                  MakeTable&& make) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_table*> {
-    absl::Status status = capi::CheckHandle(card, "card");
-    if (!status.ok()) return status;
-    return make();
-  });
-}
-
-template <typename Write>
-lmsb_code TextOf(const lmsb_scorecard* card, lmsb_text** out, Write&& write) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_text*> {
-    absl::Status status = capi::CheckHandle(card, "card");
-    if (!status.ok()) return status;
-    return new lmsb_text{{}, write(card->card)};
-  });
-}
-
 }  // namespace
 
 lmsb_code lmsb_score(lmsb_scorecard** out,
@@ -188,7 +168,7 @@ lmsb_code lmsb_scorecard_figure(const lmsb_scorecard* card,
 }
 
 lmsb_code lmsb_scorecard_figures(const lmsb_scorecard* card, lmsb_table** out) {
-  return TableOf(card, out, [&] {
+  return capi::MakeFrom(card, "card", out, [&] {
     auto all = All(*card, &SimulatorScore::figures);
     for (Of<Figure> of : All(*card, &SimulatorScore::shared_figures)) {
       of.shared = true;
@@ -210,7 +190,7 @@ lmsb_code lmsb_scorecard_figures(const lmsb_scorecard* card, lmsb_table** out) {
 
 lmsb_code lmsb_scorecard_settings(const lmsb_scorecard* card,
                                   lmsb_table** out) {
-  return TableOf(card, out, [&] {
+  return capi::MakeFrom(card, "card", out, [&] {
     const auto all = All(*card, &SimulatorScore::settings);
     capi::TableBuilder table("settings", all.size());
     AddSimulator(all, table);
@@ -242,7 +222,7 @@ lmsb_code lmsb_scorecard_settings(const lmsb_scorecard* card,
 
 lmsb_code lmsb_scorecard_calibration(const lmsb_scorecard* card,
                                      lmsb_table** out) {
-  return TableOf(card, out, [&] {
+  return capi::MakeFrom(card, "card", out, [&] {
     const auto all = All(*card, &SimulatorScore::calibration);
     capi::TableBuilder table("calibration", all.size());
     AddSimulator(all, table);
@@ -254,14 +234,14 @@ lmsb_code lmsb_scorecard_calibration(const lmsb_scorecard* card,
 }
 
 lmsb_code lmsb_scorecard_to_json(const lmsb_scorecard* card, lmsb_text** out) {
-  return TextOf(card, out, [](const lmsimbench::Scorecard& of) {
-    return lmsimbench::ScorecardJson(of);
+  return capi::MakeFrom(card, "card", out, [&] {
+    return new lmsb_text{{}, lmsimbench::ScorecardJson(card->card)};
   });
 }
 
 lmsb_code lmsb_scorecard_to_text(const lmsb_scorecard* card, lmsb_text** out) {
-  return TextOf(card, out, [](const lmsimbench::Scorecard& of) {
-    return lmsimbench::ScorecardTable(of);
+  return capi::MakeFrom(card, "card", out, [&] {
+    return new lmsb_text{{}, lmsimbench::ScorecardTable(card->card)};
   });
 }
 

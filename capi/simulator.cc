@@ -101,37 +101,35 @@ lmsb_code lmsb_simulator_new(lmsb_simulator** out,
 lmsb_code lmsb_simulator_built_in(lmsb_simulator** out,
                                   const lmsb_bundle* bundle, const char* name,
                                   size_t name_length) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_simulator*> {
-    absl::Status status = capi::CheckHandle(bundle, "bundle");
-    if (!status.ok()) return status;
-    absl::string_view wanted;
-    status = capi::ReadText(name, name_length, "name", wanted);
-    if (!status.ok()) return status;
-    if (wanted.empty()) {
-      return absl::NotFoundError("the built-in simulators are " +
-                                 capi::NamesOfBuiltIn());
-    }
-    auto simulator =
-        lmsimbench::MakeSimulator(std::string(wanted), bundle->bundle);
-    if (!simulator.ok()) return simulator.status();
-    return new lmsb_simulator(*std::move(simulator), true);
-  });
+  return capi::MakeFrom(
+      bundle, "bundle", out, [&]() -> absl::StatusOr<lmsb_simulator*> {
+        absl::string_view wanted;
+        absl::Status status = capi::ReadText(name, name_length, "name", wanted);
+        if (!status.ok()) return status;
+        if (wanted.empty()) {
+          return absl::NotFoundError("the built-in simulators are " +
+                                     capi::NamesOfBuiltIn());
+        }
+        auto simulator =
+            lmsimbench::MakeSimulator(std::string(wanted), bundle->bundle);
+        if (!simulator.ok()) return simulator.status();
+        return new lmsb_simulator(*std::move(simulator), true);
+      });
 }
 
 lmsb_code lmsb_simulator_staged(lmsb_simulator** out, const char* name,
                                 size_t name_length,
                                 const lmsb_cost_model* model) {
-  return capi::Make(out, [&]() -> absl::StatusOr<lmsb_simulator*> {
-    absl::Status status = capi::CheckHandle(model, "model");
-    if (!status.ok()) return status;
-    absl::string_view text;
-    status = capi::ReadText(name, name_length, "name", text);
-    if (!status.ok()) return status;
-    if (text.empty()) return absl::InvalidArgumentError("name is empty");
-    return new lmsb_simulator(
-        lmsimbench::MakeStaged(std::string(text), model->model),
-        model->thread_safe);
-  });
+  return capi::MakeFrom(
+      model, "model", out, [&]() -> absl::StatusOr<lmsb_simulator*> {
+        absl::string_view text;
+        absl::Status status = capi::ReadText(name, name_length, "name", text);
+        if (!status.ok()) return status;
+        if (text.empty()) return absl::InvalidArgumentError("name is empty");
+        return new lmsb_simulator(
+            lmsimbench::MakeStaged(std::string(text), model->model),
+            model->thread_safe);
+      });
 }
 
 void lmsb_simulator_free(lmsb_simulator* simulator) {

@@ -19,6 +19,7 @@ using capi::CheckHandle;
 using capi::CheckPointer;
 using capi::Guarded;
 using capi::Make;
+using capi::MakeFrom;
 using lmsimbench::ParallelConfig;
 using lmsimbench::Prediction;
 using lmsimbench::System;
@@ -40,18 +41,14 @@ lmsb_code FromJson(T** out, const char* json, size_t json_length) {
 
 template <typename T>
 lmsb_code Copy(T** out, const T* of, const char* name) {
-  return Make(out, [&]() -> absl::StatusOr<T*> {
-    absl::Status status = CheckHandle(of, name);
-    if (!status.ok()) return status;
+  return MakeFrom(of, name, out, [&] {
     return new T(std::decay_t<decltype(*of->value)>(*of->value));
   });
 }
 
 template <typename T>
 lmsb_code ToJson(const T* of, const char* name, lmsb_text** out) {
-  return Make(out, [&]() -> absl::StatusOr<lmsb_text*> {
-    absl::Status status = CheckHandle(of, name);
-    if (!status.ok()) return status;
+  return MakeFrom(of, name, out, [&] {
     return new lmsb_text{{}, lmsimbench::ToJson(*of->value)};
   });
 }
@@ -60,11 +57,9 @@ lmsb_code ToJson(const T* of, const char* name, lmsb_text** out) {
 template <typename T, typename Find>
 lmsb_code Found(T** out, const lmsb_bundle* bundle, const char* name,
                 size_t name_length, Find&& find) {
-  return Make(out, [&]() -> absl::StatusOr<T*> {
-    absl::Status status = CheckHandle(bundle, "bundle");
-    if (!status.ok()) return status;
+  return MakeFrom(bundle, "bundle", out, [&]() -> absl::StatusOr<T*> {
     absl::string_view wanted;
-    status = capi::ReadText(name, name_length, "name", wanted);
+    absl::Status status = capi::ReadText(name, name_length, "name", wanted);
     if (!status.ok()) return status;
     auto value = find(bundle->bundle, std::string(wanted));
     if (!value.ok()) return value.status();

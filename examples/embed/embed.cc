@@ -229,11 +229,8 @@ void RunThroughStages(const Bundle& bundle, const CostModel& simgrid) {
   const Measurements measurements =
       Make<Measurements>(lmsb_measurements_open, bundle.get());
   size_t run = 0;
-  for (const char* id = nullptr;
-       (id = lmsb_measurements_record(measurements.get(), run)) != nullptr &&
-       id != record;) {
-    ++run;
-  }
+  Need(lmsb_measurements_find(measurements.get(), record.data(), record.size(),
+                              &run));
   const lmsb_workload* const workload =
       lmsb_measurements_run_workload(measurements.get(), run);
   const lmsb_config* const config =

@@ -297,6 +297,58 @@ static int32_t stop_after_three(void *user, size_t done, size_t total) {
   return done >= 3;
 }
 
+/* Compares built-in tables with what was measured: as a unit test does. */
+static void a_cost_model_meets_measurements(const lmsb_bundle *bundle) {
+  lmsb_cost_model *tables = NULL;
+  lmsb_table *table = NULL;
+  lmsb_selection selection;
+  const lmsb_view *view;
+  const double *measured = NULL;
+  const double *predicted = NULL;
+  size_t rows = 0;
+  size_t answered = 0;
+  double log_error = 0;
+  size_t i;
+
+  NEED(lmsb_cost_model_built_in(&tables, bundle, FIELD("default")));
+  memset(&selection, 0, sizeof(selection));
+  selection.struct_size = sizeof(selection);
+  selection.platform = "a100-sxm4-80g";
+  NEED(lmsb_cost_model_measured(tables, bundle, FIELD("gemms"), &selection,
+                                &table));
+  view = lmsb_table_view(table);
+  NEED(lmsb_column_f64(column_of(view, "measured_s"), &measured, &rows));
+  NEED(lmsb_column_f64(column_of(view, "predicted_s"), &predicted, &rows));
+  for (i = 0; i < rows; ++i) {
+    if (predicted[i] != predicted[i]) continue;
+    ++answered;
+    log_error += fabs(log(predicted[i] / measured[i]));
+  }
+  EXPECT(rows > 100 && answered == rows);
+  EXPECT(exp(log_error / (double)answered) < 1.3);
+  EXPECT(lmsb_view_column_count(view) == 10);
+  lmsb_table_free(table);
+
+  EXPECT(lmsb_cost_model_measured(tables, bundle, FIELD("ranks"), &selection,
+                                  &table) == LMSB_INVALID_ARGUMENT);
+  selection.platform = "a100-sxm4-80gb";
+  EXPECT(lmsb_cost_model_measured(tables, bundle, FIELD("gemms"), &selection,
+                                  &table) == LMSB_NOT_FOUND);
+  EXPECT(table == NULL && strstr(lmsb_last_error(), "a100-sxm4-80g") != NULL);
+  lmsb_cost_model_free(tables);
+}
+
+static void enumerators_have_names(void) {
+  EXPECT(strcmp(lmsb_enumerator_name(FIELD("operator"), LMSB_OPERATOR_NORM),
+                "norm") == 0);
+  EXPECT(strcmp(lmsb_enumerator_name(FIELD("verdict"),
+                                     LMSB_VERDICT_DOES_NOT_FIT),
+                "does not fit") == 0);
+  EXPECT(lmsb_enumerator_name(FIELD("group"), 99) == NULL);
+  EXPECT(lmsb_enumerator_name(FIELD("group"), -1) == NULL);
+  EXPECT(lmsb_enumerator_name(FIELD("grou"), 0) == NULL);
+}
+
 static void simulators_are_scored(const lmsb_bundle *bundle) {
   lmsb_simulator_functions functions;
   lmsb_simulator *mine = NULL;
@@ -315,6 +367,7 @@ static void simulators_are_scored(const lmsb_bundle *bundle) {
   const char *records[2];
   const double times[2] = {1.5, 2.5};
   double value = 0;
+  size_t run = 0;
   lmsb_code code;
 
   memset(&functions, 0, sizeof(functions));
@@ -341,6 +394,12 @@ static void simulators_are_scored(const lmsb_bundle *bundle) {
   NEED(lmsb_answers_ask(&answers[0], mine, measurements, NULL));
   NEED(lmsb_answers_ask(&answers[1], calculon, measurements, NULL));
   NEED(lmsb_answers_new(&answers[2], FIELD("table"), measurements));
+  NEED(lmsb_measurements_find(measurements, FIELD("korthikanti22-0006"), &run));
+  EXPECT(strcmp(lmsb_measurements_record(measurements, run),
+                "korthikanti22-0006") == 0);
+  EXPECT(lmsb_measurements_find(measurements, FIELD("korthikanti22-000"),
+                                &run) == LMSB_NOT_FOUND);
+  EXPECT(strstr(lmsb_last_error(), "korthikanti22-000") != NULL);
   records[0] = lmsb_measurements_record(measurements, 0);
   records[1] = lmsb_measurements_record(measurements, 1);
   memset(&columns, 0, sizeof(columns));
@@ -390,6 +449,8 @@ int main(void) {
   views_are_columns(bundle);
   fields_are_read_and_written();
   a_cost_model_runs_through_the_pipeline(bundle);
+  a_cost_model_meets_measurements(bundle);
+  enumerators_have_names();
   simulators_are_scored(bundle);
   lmsb_bundle_free(bundle);
   lmsb_bundle_free(NULL);

@@ -366,6 +366,26 @@ TEST_CASE("A call that succeeds and the freeing of NULL leave the message") {
   CHECK(std::string(lmsb_last_error()) == "out is NULL");
 }
 
+TEST_CASE("A batch of the interface's first version is answered as ever") {
+  const Handles& handles = SharedHandles();
+  const lmsb_operator_batch batch = *lmsb_graph_operator_batch(handles.graph());
+  const auto ask = [&](const lmsb_operator_batch& of) {
+    std::vector<double> seconds(of.count);
+    std::vector<int32_t> evidence(of.count);
+    Need(lmsb_cost_model_operators(handles.cost_model(), handles.system(), &of,
+                                   seconds.data(), evidence.data()));
+    return seconds;
+  };
+  for (const size_t size : {offsetof(lmsb_operator_batch, value_head_dim),
+                            sizeof(lmsb_operator_batch) - 1}) {
+    lmsb_operator_batch first = batch;
+    first.struct_size = size;
+    // Must not be read.
+    first.value_head_dim = {reinterpret_cast<const int64_t*>(1), 8};
+    CHECK(ask(first) == ask(batch));
+  }
+}
+
 TEST_CASE("Absurd counts inside of structs are refused") {
   const Handles& handles = SharedHandles();
   lmsb_operator_batch batch = *lmsb_graph_operator_batch(handles.graph());

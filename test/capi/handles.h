@@ -196,6 +196,11 @@ class Handles {
         sizeof(lmsb_ask_options), nullptr, 0, 1, nullptr, nullptr};
     argument = &kOptions;
   }
+  void Fill(const lmsb_selection*& argument, Slots&) const {
+    static constexpr lmsb_selection kSelection = {sizeof(lmsb_selection),
+                                                  nullptr, nullptr, nullptr};
+    argument = &kSelection;
+  }
   void Fill(const lmsb_score_options*& argument, Slots&) const {
     static constexpr lmsb_score_options kOptions = {sizeof(lmsb_score_options),
                                                     nullptr, 0, 5, 1};

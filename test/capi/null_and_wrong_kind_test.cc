@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <map>
@@ -42,10 +43,22 @@ constexpr bool IsStructPointer() {
          IsComplete<Pointee>::value;
 }
 
+// What a struct that begins with its size held in the interface's first
+// version.
+template <typename T>
+constexpr size_t FirstSize() {
+  return sizeof(T);
+}
+template <>
+constexpr size_t FirstSize<lmsb_operator_batch>() {
+  return offsetof(lmsb_operator_batch, value_head_dim);
+}
+
 // Arguments that may be NULL, by function and place.
 const std::set<std::pair<std::string, size_t>> kMayBeNull = {
     {"lmsb_simulator_predict", 4},
     {"lmsb_answers_ask", 3},
+    {"lmsb_cost_model_measured", 4},
     {"lmsb_score", 4},
     {"lmsb_sweep_margin", 4}};
 
@@ -111,7 +124,8 @@ class Caller {
     if constexpr (IsStructPointer<T>()) {
       Slots slots;
       auto copy = *handles_.Valid<T>(slots);
-      for (const size_t size : {size_t{0}, sizeof(size_t), sizeof(copy) - 1}) {
+      for (const size_t size :
+           {size_t{0}, sizeof(size_t), FirstSize<decltype(copy)>() - 1}) {
         copy.struct_size = size;
         // Tells these faults with words of its own.
         if (kNotCalledWell.count(name_) > 0) break;
@@ -212,9 +226,11 @@ void CallAllWrongly(Caller& caller, std::set<std::string>* names = nullptr) {
     F(lmsb_cost_model_collectives)
     F(lmsb_cost_model_composite)
     F(lmsb_cost_model_free)
+    F(lmsb_cost_model_measured)
     F(lmsb_cost_model_name)
     F(lmsb_cost_model_new)
     F(lmsb_cost_model_operators)
+    F(lmsb_enumerator_name)
     F(lmsb_error_set)
     F(lmsb_graph_collective_batch)
     F(lmsb_graph_collectives)
@@ -227,6 +243,7 @@ void CallAllWrongly(Caller& caller, std::set<std::string>* names = nullptr) {
     F(lmsb_graph_to_json)
     F(lmsb_host_table)
     F(lmsb_last_error)
+    F(lmsb_measurements_find)
     F(lmsb_measurements_free)
     F(lmsb_measurements_open)
     F(lmsb_measurements_record)

@@ -10,7 +10,8 @@ endfunction()
 
 file(REMOVE_RECURSE "${SCRATCH}")
 file(MAKE_DIRECTORY "${SCRATCH}")
-set(arguments -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=${CXX})
+# Without a build type nothing is optimised: it has to work, not to be fast.
+set(arguments -G Ninja -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_COMPILER=${CXX})
 if(KIND STREQUAL "package")
   run(${CMAKE_COMMAND} --install "${BUILD}" --prefix "${SCRATCH}/prefix")
   if(NOT EXISTS "${SCRATCH}/prefix/bin/lmsimbench")

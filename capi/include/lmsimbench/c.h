@@ -11,7 +11,8 @@
  *   (lmsb_answers_new), then lmsb_score.
  *   Try a cost model. Give its callbacks to lmsb_cost_model_new and run it
  *   through the staged pipeline (lmsb_simulator_staged) or on a single
- *   configuration (lmsb_graph_new, lmsb_timeline_new).
+ *   configuration (lmsb_graph_new, lmsb_timeline_new), or compare it with
+ *   measured latencies, as in a unit test (lmsb_cost_model_measured).
  *   Read the measurements. lmsb_bundle_open_embedded and the views behind it.
  *   Be loaded. A plug-in exports one symbol and links nothing; see the end of
  *   this file.
@@ -82,6 +83,9 @@
  *   library that is loaded. Until 1.0 the shared object's version is 0 and the
  *   interface may change with a line in this list:
  *     1: first version.
+ *     2: lmsb_measurements_find, lmsb_cost_model_measured,
+ *        lmsb_enumerator_name; operators and groups of latent attention,
+ *        experts and context parallelism, value_head_dim of a batch.
  */
 #ifndef LMSIMBENCH_C_H_
 #define LMSIMBENCH_C_H_
@@ -101,7 +105,7 @@
 extern "C" {
 #endif
 
-#define LMSB_ABI_VERSION 1
+#define LMSB_ABI_VERSION 2
 
 /* ---------------------------------------------------------------- errors -- */
 
@@ -273,11 +277,11 @@ LMSB_API lmsb_code lmsb_workload_set_model(lmsb_workload *workload,
                                            const char *name,
                                            size_t name_length);
 /** \} */
-/** \{ Fields of a workload. _f64 takes numbers, and reads counts (NaN where missing); _i64 takes
- * counts and facts (1, 0, -1), _text texts and names ("bf16"; "" and "not
- * stated" where nothing is known), _json any field, lists and parts too. An
- * infinite number is refused. What lmsb_workload_text points to lives until the
- * field is changed.
+/** \{ Fields of a workload. _f64 takes numbers, and reads counts (NaN where
+ * missing); _i64 takes counts and facts (1, 0, -1), _text texts and names
+ * ("bf16"; "" and "not stated" where nothing is known), _json any field, lists
+ * and parts too. An infinite number is refused. What lmsb_workload_text points
+ * to lives until the field is changed.
  * @since 1 */
 LMSB_API lmsb_code lmsb_workload_f64(const lmsb_workload *workload,
                                      const char *field, size_t field_length,
@@ -486,7 +490,31 @@ enum {
   LMSB_OPERATOR_OUTPUT_LAYER = 18,
   LMSB_OPERATOR_CROSS_ENTROPY = 19,
   LMSB_OPERATOR_GRADIENT_NORM = 20,
-  LMSB_OPERATOR_OPTIMIZER = 21
+  LMSB_OPERATOR_OPTIMIZER = 21,
+  LMSB_OPERATOR_LATENT_DOWN = 22,
+  /**< latent attention: hidden channels to compressed ones */
+  LMSB_OPERATOR_LATENT_NORM = 23, /**< of the compressed channels */
+  LMSB_OPERATOR_LATENT_UP = 24, /**< compressed channels to heads */
+  LMSB_OPERATOR_RING_MERGE = 25,
+  /**< joins what attention gave for the keys of one ring step */
+  LMSB_OPERATOR_ROUTER = 26, /**< hidden channels to a score for each expert */
+  LMSB_OPERATOR_ROUTING = 27, /**< scores to the experts of each token */
+  LMSB_OPERATOR_PERMUTE = 28,
+  /**< tokens in the order of their experts, and of devices */
+  LMSB_OPERATOR_UNPERMUTE = 29,
+  /**< weighted sum of what a token's experts give */
+  LMSB_OPERATOR_EXPERT_UP = 30,
+  /**< of all experts of the device, `batch` of them */
+  LMSB_OPERATOR_EXPERT_ACTIVATION = 31, /**< of all experts of the device */
+  LMSB_OPERATOR_EXPERT_DOWN = 32,
+  /**< of all experts of the device, `batch` of them */
+  LMSB_OPERATOR_SHARED_EXPERT_UP = 33,
+  /**< of the experts that take every token */
+  LMSB_OPERATOR_SHARED_EXPERT_ACTIVATION = 34,
+  /**< of the experts that take every token */
+  LMSB_OPERATOR_SHARED_EXPERT_DOWN = 35,
+  /**< of the experts that take every token */
+  LMSB_OPERATOR_MULTI_TOKEN_PROJECTION = 36 /**< two hidden widths to one */
 };
 
 /** The part of the iteration that an operator belongs to. */
@@ -502,7 +530,8 @@ enum {
 enum {
   LMSB_COMPUTATION_MATRIX_MULTIPLICATION = 0, /**< batch, m, n, k */
   LMSB_COMPUTATION_ATTENTION = 1,   /**< batch, query_tokens, key_tokens, heads,
-                                       kv_heads, head_dim, causal, window */
+                                       kv_heads, head_dim, causal, window,
+                                       value_head_dim */
   LMSB_COMPUTATION_ELEMENTWISE = 2  /**< rows, width */
 };
 
@@ -538,13 +567,22 @@ enum {
 enum {
   LMSB_GROUP_NOT_STATED = 0,
   LMSB_GROUP_TENSOR = 1,
-  LMSB_GROUP_DATA = 2,
+  LMSB_GROUP_DATA = 2, /**< data times context parallelism */
   LMSB_GROUP_SHARD = 3,     /**< the part of data that is sharded over */
   LMSB_GROUP_REPLICA = 4,   /**< the ranks that hold the same shard */
   LMSB_GROUP_PIPELINE = 5,  /**< a rank and its neighbour */
   LMSB_GROUP_EMBEDDING = 6, /**< first and last stage */
   LMSB_GROUP_MODEL = 7,     /**< tensor times pipeline */
-  LMSB_GROUP_WORLD = 8
+  LMSB_GROUP_WORLD = 8,
+  LMSB_GROUP_CONTEXT = 9, /**< they hold a part each of the same sequences */
+  LMSB_GROUP_CONTEXT_INNER = 10, /**< those of them that exchange heads */
+  LMSB_GROUP_CONTEXT_OUTER = 11,
+  /**< those of them that pass keys and values on */
+  LMSB_GROUP_EXPERT = 12, /**< they hold the experts of a layer */
+  LMSB_GROUP_EXPERT_TENSOR = 13, /**< they share the same experts */
+  LMSB_GROUP_EXPERT_REGION = 14, /**< expert times expert tensor parallelism */
+  LMSB_GROUP_EXPERT_DATA = 15
+  /**< they hold the same part of the same experts */
 };
 
 /** \{ A column of a batch: the entry of operator i lies `i * stride` bytes
@@ -604,6 +642,9 @@ typedef struct lmsb_operator_batch {
   lmsb_f64_column flops;
   /** Bytes that device memory has to move at least. */
   lmsb_f64_column bytes;
+  /** Attention: width of a value head where it is not head_dim, else -1. Since
+   * version 2. */
+  lmsb_i64_column value_head_dim;
 } lmsb_operator_batch;
 
 /** Collectives with the span of the group that runs them. */
@@ -685,6 +726,15 @@ LMSB_API lmsb_code lmsb_cost_model_collectives(
     int32_t *evidence);
 /** \} */
 
+/** The name that tables, JSON and the command line use for a number of an
+ * enumeration: "operator" for LMSB_OPERATOR_*, "pass", "computation",
+ * "precision", "collective", "group", "evidence", "verdict". Lives for ever;
+ * NULL if there is no such number or enumeration.
+ * @since 2 */
+LMSB_API const char *lmsb_enumerator_name(const char *enumeration,
+                                          size_t enumeration_length,
+                                          int32_t value);
+
 /* ------------------------------------------------------- execution graph -- */
 
 /** What one iteration of a configuration runs. */
@@ -710,7 +760,7 @@ LMSB_API const lmsb_collective_batch *lmsb_graph_collective_batch(
 /** \{ The graph's parts as tables with names for the enumerations:
  *   operators: kind, pass, computation, precision, batch, m, n, k,
  *     query_tokens, key_tokens, heads, kv_heads, head_dim, causal, window,
- *     rows, width, flops, bytes;
+ *     rows, width, flops, bytes, value_head_dim;
  *   collectives: kind, group, bytes, members, nodes, members_per_node, level;
  *   rank_classes: pipeline_rank, pipeline_kind, ranks;
  *   tasks, in the order in which each stream runs them: rank_class, stream,
@@ -858,6 +908,12 @@ LMSB_API const lmsb_config *lmsb_measurements_run_config(
 LMSB_API lmsb_code lmsb_measurements_run_system(
     lmsb_system **out, const lmsb_measurements *measurements, size_t run);
 /** \} */
+/** The run with this record id. LMSB_NOT_FOUND with the nearest id if there is
+ * none.
+ * @since 2 */
+LMSB_API lmsb_code lmsb_measurements_find(const lmsb_measurements *measurements,
+                                          const char *record,
+                                          size_t record_length, size_t *run);
 /** \{ As tables:
  *   runs: record, setting (row of settings), source, platform, framework,
  *     split, flag, devices, ran (1 or 0), iteration_time_s,
@@ -884,6 +940,23 @@ typedef struct lmsb_selection {
   const char *source;
   const char *platform;
 } lmsb_selection;
+
+/** Asks a cost model about the measured rows of a view ("gemms", "operators",
+ * "collectives") and sets what it says beside what was measured. One row for
+ * each that asks something and is not flagged as doubtful:
+ *   row (of the view), source, platform, split, category ("matmul bf16",
+ *   "all_reduce in a node"), shape, measured_s, predicted_s (NaN: not
+ *   answered), evidence, refusal ("" where it refuses nothing).
+ * A failure of the model is an error that names the row. LMSB_NOT_FOUND if the
+ * selection names a source, platform or split that the view has no row of, or
+ * leaves nothing to ask.
+ * @since 2 */
+LMSB_API lmsb_code lmsb_cost_model_measured(const lmsb_cost_model *model,
+                                            const lmsb_bundle *bundle,
+                                            const char *view,
+                                            size_t view_length,
+                                            const lmsb_selection *selection,
+                                            lmsb_table **out);
 
 /** How to ask. */
 typedef struct lmsb_ask_options {

@@ -36,6 +36,21 @@ pub const LMSB_OPERATOR_OUTPUT_LAYER: i32 = 18;
 pub const LMSB_OPERATOR_CROSS_ENTROPY: i32 = 19;
 pub const LMSB_OPERATOR_GRADIENT_NORM: i32 = 20;
 pub const LMSB_OPERATOR_OPTIMIZER: i32 = 21;
+pub const LMSB_OPERATOR_LATENT_DOWN: i32 = 22;
+pub const LMSB_OPERATOR_LATENT_NORM: i32 = 23;
+pub const LMSB_OPERATOR_LATENT_UP: i32 = 24;
+pub const LMSB_OPERATOR_RING_MERGE: i32 = 25;
+pub const LMSB_OPERATOR_ROUTER: i32 = 26;
+pub const LMSB_OPERATOR_ROUTING: i32 = 27;
+pub const LMSB_OPERATOR_PERMUTE: i32 = 28;
+pub const LMSB_OPERATOR_UNPERMUTE: i32 = 29;
+pub const LMSB_OPERATOR_EXPERT_UP: i32 = 30;
+pub const LMSB_OPERATOR_EXPERT_ACTIVATION: i32 = 31;
+pub const LMSB_OPERATOR_EXPERT_DOWN: i32 = 32;
+pub const LMSB_OPERATOR_SHARED_EXPERT_UP: i32 = 33;
+pub const LMSB_OPERATOR_SHARED_EXPERT_ACTIVATION: i32 = 34;
+pub const LMSB_OPERATOR_SHARED_EXPERT_DOWN: i32 = 35;
+pub const LMSB_OPERATOR_MULTI_TOKEN_PROJECTION: i32 = 36;
 
 pub const LMSB_PASS_NOT_STATED: i32 = 0;
 pub const LMSB_PASS_FORWARD: i32 = 1;
@@ -78,6 +93,13 @@ pub const LMSB_GROUP_PIPELINE: i32 = 5;
 pub const LMSB_GROUP_EMBEDDING: i32 = 6;
 pub const LMSB_GROUP_MODEL: i32 = 7;
 pub const LMSB_GROUP_WORLD: i32 = 8;
+pub const LMSB_GROUP_CONTEXT: i32 = 9;
+pub const LMSB_GROUP_CONTEXT_INNER: i32 = 10;
+pub const LMSB_GROUP_CONTEXT_OUTER: i32 = 11;
+pub const LMSB_GROUP_EXPERT: i32 = 12;
+pub const LMSB_GROUP_EXPERT_TENSOR: i32 = 13;
+pub const LMSB_GROUP_EXPERT_REGION: i32 = 14;
+pub const LMSB_GROUP_EXPERT_DATA: i32 = 15;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -131,6 +153,7 @@ pub struct lmsb_operator_batch {
     pub width: lmsb_i64_column,
     pub flops: lmsb_f64_column,
     pub bytes: lmsb_f64_column,
+    pub value_head_dim: lmsb_i64_column,
 }
 
 #[repr(C)]
@@ -198,6 +221,11 @@ extern "C" {
         part_count: usize,
     ) -> lmsb_code;
     pub fn lmsb_cost_model_free(model: *mut lmsb_cost_model);
+    pub fn lmsb_enumerator_name(
+        enumeration: *const c_char,
+        enumeration_length: usize,
+        value: i32,
+    ) -> *const c_char;
     pub fn lmsb_cost_model_name(model: *const lmsb_cost_model) -> *const c_char;
     pub fn lmsb_cost_model_operators(
         model: *const lmsb_cost_model,

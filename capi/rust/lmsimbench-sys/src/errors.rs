@@ -3,7 +3,7 @@
 use std::os::raw::c_char;
 
 pub type lmsb_code = i32;
-pub const LMSB_ABI_VERSION: u32 = 1;
+pub const LMSB_ABI_VERSION: u32 = 2;
 
 pub const LMSB_OK: i32 = 0;
 pub const LMSB_CANCELLED: i32 = 1;

@@ -1,7 +1,7 @@
 //! Measurements, answers and scorecards.
 
 use crate::{
-    lmsb_bundle, lmsb_code, lmsb_config, lmsb_simulator, lmsb_system, lmsb_table, lmsb_text,
+    lmsb_bundle, lmsb_code, lmsb_config, lmsb_cost_model, lmsb_simulator, lmsb_system, lmsb_table, lmsb_text,
     lmsb_workload,
 };
 use std::os::raw::{c_char, c_void};
@@ -85,6 +85,20 @@ extern "C" {
         out: *mut *mut lmsb_system,
         measurements: *const lmsb_measurements,
         run: usize,
+    ) -> lmsb_code;
+    pub fn lmsb_measurements_find(
+        measurements: *const lmsb_measurements,
+        record: *const c_char,
+        record_length: usize,
+        run: *mut usize,
+    ) -> lmsb_code;
+    pub fn lmsb_cost_model_measured(
+        model: *const lmsb_cost_model,
+        bundle: *const lmsb_bundle,
+        view: *const c_char,
+        view_length: usize,
+        selection: *const lmsb_selection,
+        out: *mut *mut lmsb_table,
     ) -> lmsb_code;
     pub fn lmsb_measurements_runs(
         measurements: *const lmsb_measurements,

@@ -49,6 +49,8 @@ pub struct Operator {
     pub flops: f64,
     /// Bytes that device memory has to move at least.
     pub bytes: f64,
+    /// Attention: width of a value head where it is not `head_dim`.
+    pub value_head_dim: i64,
 }
 
 impl Default for Operator {
@@ -74,6 +76,7 @@ impl Default for Operator {
             width: -1,
             flops: 0.0,
             bytes: 0.0,
+            value_head_dim: -1,
         }
     }
 }
@@ -231,6 +234,7 @@ impl OperatorBatch<'_> {
             width: at!(width, -1),
             flops: at!(flops, 0.0),
             bytes: at!(bytes, 0.0),
+            value_head_dim: at!(value_head_dim, -1),
         }
     }
 }
@@ -288,6 +292,7 @@ impl<'a> From<&'a [Operator]> for OperatorBatch<'a> {
                 width: column!(lmsb_i64_column, width),
                 flops: column!(lmsb_f64_column, flops),
                 bytes: column!(lmsb_f64_column, bytes),
+                value_head_dim: column!(lmsb_i64_column, value_head_dim),
             },
             borrowed: PhantomData,
         }

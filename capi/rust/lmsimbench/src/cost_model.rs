@@ -5,10 +5,11 @@ use crate::bundle::Bundle;
 use crate::callback::{answer, destroy};
 use crate::error::{c_text, check, text, Result};
 use crate::kinds::Evidence;
+use crate::measurements::{RawSelection, Selection};
 use crate::owned::{Object, Owned};
 use crate::threads::{Local, Shared};
 use crate::values::System;
-use crate::view::begin;
+use crate::view::{begin, Table};
 use lmsimbench_sys as sys;
 use std::ffi::CStr;
 use std::fmt;
@@ -175,6 +176,32 @@ impl<T> CostModelHandle<T> {
     pub fn name(&self) -> &str {
         // SAFETY: the name lives as long as the model.
         unsafe { text(sys::lmsb_cost_model_name(self.raw())) }
+    }
+
+    /// Asks about the measured rows of a view ("gemms", "operators",
+    /// "collectives"), as a unit test does, and sets what it says beside what was
+    /// measured: row (of the view), source, platform, split, category, shape,
+    /// measured_s, predicted_s (NaN: not answered), evidence, refusal.
+    pub fn measured(
+        &self,
+        bundle: &Bundle,
+        view: &str,
+        selection: &Selection<'_>,
+    ) -> Result<Table> {
+        let raw = RawSelection::new(selection)?;
+        // SAFETY: makes a table; all that is read is read during the call only.
+        unsafe {
+            Table::make(|out| {
+                sys::lmsb_cost_model_measured(
+                    self.raw(),
+                    bundle.raw(),
+                    begin(view),
+                    view.len(),
+                    &raw.raw(),
+                    out,
+                )
+            })
+        }
     }
 
     /// Asks what operators cost; [`Evidence::NotAnswered`] where it does not know.

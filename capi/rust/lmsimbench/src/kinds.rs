@@ -80,6 +80,36 @@ enumeration! {
         GradientNorm = LMSB_OPERATOR_GRADIENT_NORM,
         /// Step of the optimizer.
         Optimizer = LMSB_OPERATOR_OPTIMIZER,
+        /// Latent attention: hidden channels to compressed ones.
+        LatentDown = LMSB_OPERATOR_LATENT_DOWN,
+        /// Of the compressed channels.
+        LatentNorm = LMSB_OPERATOR_LATENT_NORM,
+        /// Compressed channels to heads.
+        LatentUp = LMSB_OPERATOR_LATENT_UP,
+        /// Joins what attention gave for the keys of one ring step.
+        RingMerge = LMSB_OPERATOR_RING_MERGE,
+        /// Hidden channels to a score for each expert.
+        Router = LMSB_OPERATOR_ROUTER,
+        /// Scores to the experts of each token.
+        Routing = LMSB_OPERATOR_ROUTING,
+        /// Tokens in the order of their experts, and of devices.
+        Permute = LMSB_OPERATOR_PERMUTE,
+        /// Weighted sum of what a token's experts give.
+        Unpermute = LMSB_OPERATOR_UNPERMUTE,
+        /// Of all experts of the device, `batch` of them.
+        ExpertUp = LMSB_OPERATOR_EXPERT_UP,
+        /// Of all experts of the device.
+        ExpertActivation = LMSB_OPERATOR_EXPERT_ACTIVATION,
+        /// Of all experts of the device, `batch` of them.
+        ExpertDown = LMSB_OPERATOR_EXPERT_DOWN,
+        /// Of the experts that take every token.
+        SharedExpertUp = LMSB_OPERATOR_SHARED_EXPERT_UP,
+        /// Of the experts that take every token.
+        SharedExpertActivation = LMSB_OPERATOR_SHARED_EXPERT_ACTIVATION,
+        /// Of the experts that take every token.
+        SharedExpertDown = LMSB_OPERATOR_SHARED_EXPERT_DOWN,
+        /// Two hidden widths to one.
+        MultiTokenProjection = LMSB_OPERATOR_MULTI_TOKEN_PROJECTION,
     }
 }
 
@@ -184,6 +214,20 @@ enumeration! {
         Model = LMSB_GROUP_MODEL,
         /// All ranks.
         World = LMSB_GROUP_WORLD,
+        /// They hold a part each of the same sequences.
+        Context = LMSB_GROUP_CONTEXT,
+        /// Those of them that exchange heads.
+        ContextInner = LMSB_GROUP_CONTEXT_INNER,
+        /// Those of them that pass keys and values on.
+        ContextOuter = LMSB_GROUP_CONTEXT_OUTER,
+        /// They hold the experts of a layer.
+        Expert = LMSB_GROUP_EXPERT,
+        /// They share the same experts.
+        ExpertTensor = LMSB_GROUP_EXPERT_TENSOR,
+        /// Expert times expert tensor parallelism.
+        ExpertRegion = LMSB_GROUP_EXPERT_REGION,
+        /// They hold the same part of the same experts.
+        ExpertData = LMSB_GROUP_EXPERT_DATA,
     }
 }
 

@@ -1,10 +1,10 @@
 //! The runs that simulators are asked about.
 
 use crate::bundle::Bundle;
-use crate::error::{c_text, text, Result};
+use crate::error::{c_text, check, text, Result};
 use crate::owned::Owned;
 use crate::values::{Config, System, Workload};
-use crate::view::Table;
+use crate::view::{begin, Table};
 use lmsimbench_sys as sys;
 use std::ffi::CString;
 use std::mem::size_of;
@@ -40,6 +40,19 @@ impl Measurements {
         // SAFETY: the measurements live.
         let count = unsafe { sys::lmsb_measurements_run_count(self.raw()) };
         (0..count).map(move |index| Run {
+            measurements: self,
+            index,
+        })
+    }
+
+    /// The run with this record id.
+    pub fn find(&self, record: &str) -> Result<Run<'_>> {
+        let mut index = 0;
+        // SAFETY: the measurements live; the id is read during the call only.
+        check(unsafe {
+            sys::lmsb_measurements_find(self.raw(), begin(record), record.len(), &mut index)
+        })?;
+        Ok(Run {
             measurements: self,
             index,
         })

@@ -352,3 +352,22 @@ fn a_model_that_stays_on_its_thread_works_beside_shared_ones() {
     both.operators(&q.system, graph.operator_batch()).unwrap();
     assert_eq!(asked.get(), graph.operator_batch().len());
 }
+
+#[test]
+fn a_model_meets_what_was_measured() {
+    let bundle = Bundle::embedded().unwrap();
+    let model = CostModelHandle::built_in(&bundle, "default").unwrap();
+    let selection = Selection {
+        platform: "a100-sxm4-80g",
+        ..Selection::default()
+    };
+    let table = model.measured(&bundle, "gemms", &selection).unwrap();
+    let measured = table.f64("measured_s").unwrap();
+    let predicted = table.f64("predicted_s").unwrap();
+    assert!(table.rows() > 100);
+    for (predicted, measured) in predicted.iter().zip(measured) {
+        assert!((predicted / measured).ln().abs() < 3.0);
+    }
+    let error = model.measured(&bundle, "ranks", &selection).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+}

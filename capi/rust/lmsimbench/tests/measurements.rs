@@ -127,6 +127,10 @@ fn runs_are_those_of_the_table() {
         assert!(run.workload().get::<i64>("model.layers").is_ok());
     }
     let run = measurements.runs().next().unwrap();
+    let found = measurements.find(run.record()).unwrap();
+    assert_eq!(found.record(), run.record());
+    let error = measurements.find("no such run").unwrap_err();
+    assert_eq!(error.code(), Code::NotFound, "{error}");
     let platform = table.strings("platform").unwrap().get(0);
     assert_eq!(run.system().unwrap().get::<&str>("name").unwrap(), platform);
     let settings = measurements.setting_table().unwrap();
