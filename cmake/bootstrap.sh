@@ -17,7 +17,7 @@ case $1 in run | test) goal=$1 ;; *) usage ;; esac
 cd "$(dirname "$0")/.."
 
 packages="ca-certificates g++ cmake ninja-build libabsl-dev libcli11-dev
-  libcsv-dev libflatbuffers-dev flatbuffers-compiler libfmt-dev
+  libcsv-dev libeigen3-dev libflatbuffers-dev flatbuffers-compiler libfmt-dev
   nlohmann-json3-dev"
 if [ "$goal" = test ]; then
   packages="$packages abigail-tools cargo catch2 doxygen libbenchmark-dev libsimgrid-dev
