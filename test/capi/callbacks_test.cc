@@ -400,7 +400,10 @@ TEST_CASE("Absurd counts inside of structs are refused") {
   lmsb_answer_columns columns = {};
   columns.struct_size = sizeof(columns);
   columns.count = SIZE_MAX;
+  const char* const some[] = {"nanotron-playbook-0001"};
+  columns.records = some;
   CHECK(lmsb_answers_put(answers, &columns) == LMSB_INVALID_ARGUMENT);
+  columns.records = nullptr;
   columns.count = 1;
   CHECK(lmsb_answers_put(answers, &columns) == LMSB_INVALID_ARGUMENT);
   const char* const bad[] = {"\xff"};
@@ -415,6 +418,26 @@ TEST_CASE("Absurd counts inside of structs are refused") {
                            handles.measurements(),
                            &options) == LMSB_INVALID_ARGUMENT);
   }
+}
+
+TEST_CASE("Answers about other measurements are not scored") {
+  const Handles& handles = SharedHandles();
+  const std::string path = LMSIMBENCH_SMALL_BUNDLE;
+  lmsb_bundle* bundle = nullptr;
+  Need(lmsb_bundle_open_file(&bundle, path.data(), path.size()));
+  lmsb_measurements* other = nullptr;
+  Need(lmsb_measurements_open(&other, bundle));
+  lmsb_answers* answers = nullptr;
+  Need(lmsb_answers_new(&answers, "x", 1, other));
+  lmsb_scorecard* card = nullptr;
+  CHECK(lmsb_score(&card, handles.measurements(), &answers, 1, nullptr) ==
+        LMSB_INVALID_ARGUMENT);
+  CHECK(card == nullptr);
+  CHECK(std::string(lmsb_last_error()).find("of the measurements") !=
+        std::string::npos);
+  lmsb_answers_free(answers);
+  lmsb_measurements_free(other);
+  lmsb_bundle_free(bundle);
 }
 
 TEST_CASE("Columns of the wrong type are refused, NULL places too") {
