@@ -40,10 +40,13 @@ struct VtrainRepairs {
   /// joins them; the original doubles it and takes a quarter of the node's
   /// links, even inside a node.
   bool hop_by_link = false;
+  /// An accelerator without all-reduce tables has its communication from the
+  /// cost model; the original knows the A100 and the V100 alone.
+  bool model_other_devices = false;
 
   static VtrainRepairs None() { return {}; }
   static VtrainRepairs All() {
-    return {true, true, true, true, true, true, true};
+    return {true, true, true, true, true, true, true, true};
   }
 };
 
@@ -93,7 +96,7 @@ struct VtrainOptions {
 /// that ends last, and pipeline ranks; no memory. Refuses by name what it
 /// cannot express (experts, context parallelism, ZeRO, virtual stages, other
 /// schedules, uneven stages) and devices without all-reduce tables (all but
-/// A100 and V100).
+/// A100 and V100, unless `model_other_devices`).
 ///
 /// `model` gives kernels for `kCostModel`, else it may be null. Nothing is
 /// simulated that vTrain leaves out: what it changes in a question stands among

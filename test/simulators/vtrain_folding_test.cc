@@ -31,7 +31,7 @@ class Random {
 
 VtrainRepairs RandomRepairs(Random& random) {
   return {random.Coin(), random.Coin(), random.Coin(), random.Coin(),
-          random.Coin(), random.Coin(), random.Coin()};
+          random.Coin(), random.Coin(), random.Coin(), false};
 }
 
 Config RandomConfig(Random& random) {

@@ -175,6 +175,9 @@ TEST_CASE("each repair changes the golden records that it should, no other") {
       {"count_output_layer", &VtrainRepairs::count_output_layer,
        HasOutputToCount, 348},
       {"hop_by_link", &VtrainRepairs::hop_by_link, HasOtherLink, 221},
+      // All golden simulations are of devices with tables.
+      {"model_other_devices", &VtrainRepairs::model_other_devices,
+       [](const Case&) { return false; }, 0},
   };
   const auto records = ReadSimulationRecords();
   REQUIRE(records.size() == 369);

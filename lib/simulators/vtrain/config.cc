@@ -32,7 +32,9 @@ Error CompleteParallelism(Config& config) {
   int64_t product = 1;
   for (const auto* size : sizes) {
     if (size->has_value()) {
-      product *= **size;
+      if (__builtin_mul_overflow(product, **size, &product)) {
+        return {ErrorKind::kValue, "more devices than whole numbers count"};
+      }
     } else {
       ++missing;
     }

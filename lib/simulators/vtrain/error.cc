@@ -20,13 +20,16 @@ const char* ErrorName(ErrorKind kind) {
       return "KeyError";
     case ErrorKind::kValue:
       return "ValueError";
+    case ErrorKind::kNotAnswered:
+      return "";
   }
   return "";
 }
 
 absl::Status ToStatus(const Error& error) {
   if (error.ok()) return absl::OkStatus();
-  if (error.kind == ErrorKind::kFileNotFound) {
+  if (error.kind == ErrorKind::kFileNotFound ||
+      error.kind == ErrorKind::kNotAnswered) {
     return absl::UnimplementedError(error.message);
   }
   return absl::InvalidArgumentError(error.message);

@@ -18,6 +18,7 @@ enum class ErrorKind : uint8_t {
   kIndex,         ///< a rank has no work
   kKey,           ///< a kernel that nothing launched
   kValue,         ///< a figure that cannot be read
+  kNotAnswered,   ///< a communication that the cost model does not answer
 };
 
 /// A failure in words; `kNone` where there is none.
@@ -31,8 +32,8 @@ struct Error {
 /// Name of the exception: "AssertionError". Empty for `kNone`.
 const char* ErrorName(ErrorKind kind);
 
-/// The failure as the status of a simulator: what has no tables is not
-/// expressible (UNIMPLEMENTED), all else INVALID_ARGUMENT.
+/// The failure as the status of a simulator: what has no tables and what the
+/// cost model does not answer is UNIMPLEMENTED, all else INVALID_ARGUMENT.
 absl::Status ToStatus(const Error& error);
 
 }  // namespace lmsimbench::vtrain

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "lib/simulators/vtrain/measured_tables.h"
 #include "lmsimbench/pipeline.h"
@@ -127,8 +128,10 @@ absl::Status ComposeKernels(const Workload& workload, const System& system,
 
   const Block* blocks[3] = {};
   for (const Block& block : program.blocks) {
-    const Block*& place = blocks[static_cast<size_t>(block.kind)];
-    if (place == nullptr) place = &block;
+    const auto kind = static_cast<size_t>(block.kind);
+    if (kind < std::size(blocks) && blocks[kind] == nullptr) {
+      blocks[kind] = &block;
+    }
   }
   auto& operators = program.operators;
   const Operator stage_update = operators[program.stages[0].optimizer];

@@ -11,8 +11,9 @@ namespace lmsimbench::vtrain {
 namespace {
 
 constexpr double kGibi = 1073741824.0;
-// Beyond it no model or cluster lies, and products of three still fit.
+// Beyond them no model and no cluster lies.
 constexpr int64_t kLargest = int64_t{1} << 31;
+constexpr double kMostDevices = 1 << 24;
 
 absl::Status CheckStated(const Workload& workload,
                          const ParallelConfig& config) {
@@ -38,6 +39,13 @@ absl::Status CheckStated(const Workload& workload,
           fmt::format("{} is {}, must lie from 1 to {}", figure.name,
                       figure.value, kLargest));
     }
+  }
+  const double devices = static_cast<double>(config.dp) *
+                         static_cast<double>(config.tp) *
+                         static_cast<double>(config.pp);
+  if (devices > kMostDevices) {
+    return absl::OutOfRangeError(fmt::format(
+        "{:.0f} devices are more than {:.0f}", devices, kMostDevices));
   }
   return absl::OkStatus();
 }
@@ -133,7 +141,8 @@ absl::Status MapRecompute(const ParallelConfig& question, Config& config,
 }
 
 absl::Status MapSystem(const System& system, const ParallelConfig& question,
-                       Config& config, std::vector<std::string>& adaptations) {
+                       bool modelled, Config& config,
+                       std::vector<std::string>& adaptations) {
   const int64_t devices = Devices(question);
   if (IsStated(system.devices) && system.devices != devices) {
     return absl::InvalidArgumentError(
@@ -145,6 +154,13 @@ absl::Status MapSystem(const System& system, const ParallelConfig& question,
     config.gpu_name = "A100";
   } else if (absl::StrContains(system.accelerator.name, "V100 SXM")) {
     config.gpu_name = "V100";
+  } else if (modelled) {
+    config.gpu_name = system.accelerator.name;
+    if (devices > 1) {
+      adaptations.emplace_back(
+          "communication of the cost model: vTrain has no tables of the "
+          "device");
+    }
   } else {
     return absl::UnimplementedError(fmt::format(
         "vTrain has no all-reduce tables of {}; it has those of A100 and V100 "
@@ -203,7 +219,8 @@ absl::Status MapQuestion(const Workload& workload, const System& system,
   if (!status.ok()) return status;
 
   config = Config();
-  status = MapSystem(system, question, config, adaptations);
+  const bool modelled = repairs.model_other_devices && options.model != nullptr;
+  status = MapSystem(system, question, modelled, config, adaptations);
   if (status.ok()) status = MapRecompute(question, config, adaptations);
   if (!status.ok()) return status;
   config.tensor_parallel = question.tp;

@@ -13,9 +13,10 @@
 namespace lmsimbench::vtrain {
 
 /// Maps a question to a configuration of vTrain, not resolved, and what it
-/// states beyond one. Appends what was changed in the question. UNIMPLEMENTED
-/// for what vTrain cannot express, FAILED_PRECONDITION for what is missing,
-/// INVALID_ARGUMENT for what cannot be.
+/// states beyond one; the cost model of `options` is kept. Appends what was
+/// changed in the question. UNIMPLEMENTED for what vTrain cannot express,
+/// FAILED_PRECONDITION for what is missing, INVALID_ARGUMENT for what cannot
+/// be.
 absl::Status MapQuestion(const Workload& workload, const System& system,
                          const ParallelConfig& question,
                          const VtrainRepairs& repairs, Config& config,

@@ -6,6 +6,9 @@
 
 #include "lib/simulators/vtrain/all_reduce.h"
 #include "lib/simulators/vtrain/config.h"
+#include "lmsimbench/cost_model.h"
+#include "lmsimbench/evidence.h"
+#include "lmsimbench/system.h"
 
 namespace lmsimbench::vtrain {
 
@@ -39,11 +42,14 @@ struct Plan {
   bool recompute = false;
   /// One all-reduce of activations; there are two a layer and pass.
   double tensor_all_reduce_ns = 0;
+  Evidence tensor_evidence = Evidence::kAnalytic;
   /// Between ranks r and r + 1, `pipeline - 1` entries; behind a forward pass
   /// of r and a backward pass of r + 1.
   std::vector<double> hops_ns;
+  Evidence hop_evidence = Evidence::kAnalytic;
   /// Gradients of a rank, by kind, all at once.
   std::array<double, kRankKinds> data_all_reduce_ns = {};
+  Evidence data_evidence = Evidence::kAnalytic;
   /// The same in buckets, with `VtrainRepairs::overlap_gradients`.
   std::array<std::vector<Bucket>, kRankKinds> buckets;
   /// First and last rank, gradients of the embedding that they share; 0: none.
@@ -77,9 +83,15 @@ struct PlanOptions {
   VtrainRepairs repairs;
   /// Embedding and output layer share their weights, as in Megatron-LM's GPT.
   bool tied_embeddings = true;
+  /// \{ For `VtrainRepairs::model_other_devices`: what answers collectives of
+  /// an accelerator without tables. Borrowed; null: nothing does.
+  const CostModel* model = nullptr;
+  const System* system = nullptr;
+  /// \}
 };
 
 /// Plans a resolved configuration. `plan` keeps what it has allocated.
+/// `kNotAnswered` for what the cost model does not answer.
 /// FileNotFoundError without all-reduce tables, IndexError where a rank has no
 /// work, ZeroDivisionError for a bandwidth of 0 that is needed, in the order of
 /// the original.

@@ -9,30 +9,15 @@ namespace lmsimbench::vtrain {
 namespace {
 
 constexpr double kSeconds = 1e-9;
-constexpr double kMebibyte = 1048576.0;
 
 using EvidenceNs = std::array<double, kEvidences>;
 
-// What a time out of the tables rests on.
-Evidence EvidenceOfAllReduce(int64_t bytes, int64_t members) {
-  if (members < kSmallestGroup || members > kLargestGroup) {
-    return Evidence::kAnalytic;
-  }
-  const double mebibytes = static_cast<double>(bytes) / kMebibyte;
-  const double rounded = std::nearbyint(mebibytes);
-  if (rounded < 1 || rounded > kLargestMebibytes) {
-    return Evidence::kExtrapolated;
-  }
-  return rounded == mebibytes ? Evidence::kMeasured : Evidence::kInterpolated;
-}
-
 class Filler {
  public:
-  Filler(const Config& config, const Plan& plan, const SourcedKernels& kernels,
+  Filler(const Plan& plan, const SourcedKernels& kernels,
          const FoldedTable& folded, const Outputs& outputs,
          Prediction& prediction)
-      : config_(config),
-        plan_(plan),
+      : plan_(plan),
         kernels_(kernels),
         folded_(folded),
         out_(outputs),
@@ -170,11 +155,9 @@ class Filler {
     const auto at = [&sums](Evidence evidence) -> double& {
       return sums[static_cast<size_t>(evidence)];
     };
-    at(EvidenceOfAllReduce(ActivationBytes(config_), plan_.tensor)) +=
-        out.tensor_communication_ns;
-    at(EvidenceOfAllReduce(TransformerGradientBytes(config_) * plan_.layers,
-                           plan_.data)) += out.data_communication_ns;
-    at(Evidence::kAnalytic) += HopsNs(busiest);
+    at(plan_.tensor_evidence) += out.tensor_communication_ns;
+    at(plan_.data_evidence) += out.data_communication_ns;
+    at(plan_.hop_evidence) += HopsNs(busiest);
     double total = 0;
     for (const double sum : sums) total += sum;
     if (!(total > 0)) return;
@@ -185,7 +168,6 @@ class Filler {
     shares.analytic = at(Evidence::kAnalytic) / total;
   }
 
-  const Config& config_;
   const Plan& plan_;
   const SourcedKernels& kernels_;
   const FoldedTable& folded_;
@@ -196,10 +178,10 @@ class Filler {
 
 }  // namespace
 
-void FillPrediction(const Config& config, const Plan& plan,
-                    const SourcedKernels& kernels, const FoldedTable& folded,
-                    const Outputs& outputs, Prediction& prediction) {
-  Filler(config, plan, kernels, folded, outputs, prediction).Fill();
+void FillPrediction(const Plan& plan, const SourcedKernels& kernels,
+                    const FoldedTable& folded, const Outputs& outputs,
+                    Prediction& prediction) {
+  Filler(plan, kernels, folded, outputs, prediction).Fill();
 }
 
 }  // namespace lmsimbench::vtrain
