@@ -186,6 +186,7 @@ enum class Assumption : uint8_t {
   kBalancedExperts,
   kRingContext,
   kLatentWidths,
+  kDenseWidth,
 };
 template <>
 struct EnumNames<Assumption> {
@@ -215,10 +216,10 @@ struct EnumNames<Assumption> {
       "experts have equally many tokens, and none is dropped",
       "keys and values go round a ring of the context-parallel ranks",
       "latent attention has the widths of DeepSeek-V3 where they are not "
-      "stated "
-      "(ranks 1536 and 512, heads of 128 + 64 and 128)"};
+      "stated (ranks 1536 and 512, heads of 128 + 64 and 128)",
+      "layers without experts are as wide as the experts of a token together"};
 };
-inline constexpr int kAssumptions = 24;
+inline constexpr int kAssumptions = 25;
 
 /// The work of one micro-batch in every model chunk, sharded, with what a
 /// pipeline rank does once an iteration. A plain value.

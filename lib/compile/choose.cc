@@ -41,7 +41,19 @@ int64_t Scaled(int64_t tokens, double factor) {
       std::ceil(static_cast<double>(tokens) * factor - 1e-9));
 }
 
+int64_t SharedWidth(const ModelSpec& model) {
+  return model.shared_experts * (IsStated(model.shared_expert_ffn)
+                                     ? model.shared_expert_ffn
+                                     : model.expert_ffn);
+}
+
 }  // namespace
+
+int64_t DenseWidth(const ModelSpec& model, Sizes& sizes) {
+  if (!HasExperts(model) || IsStated(model.ffn)) return model.ffn;
+  Assume(sizes, Assumption::kDenseWidth);
+  return model.top_k * model.expert_ffn + SharedWidth(model);
+}
 
 void ChooseHeads(const ModelSpec& model, int64_t tp, Sizes& sizes) {
   if (model.attention == AttentionKind::kLatent) {
@@ -109,11 +121,8 @@ void ChooseExperts(const Workload& workload, const ParallelConfig& config,
   expert.ffn = CeilDivide(model.expert_ffn, expert.etp);
   expert.shards = ExpertDataParallel(config);
   if (model.shared_experts > 0) {
-    const int64_t width = IsStated(model.shared_expert_ffn)
-                              ? model.shared_expert_ffn
-                              : model.expert_ffn;
     expert.shared_experts = model.shared_experts;
-    expert.shared_ffn = CeilDivide(model.shared_experts * width, config.tp);
+    expert.shared_ffn = CeilDivide(SharedWidth(model), config.tp);
   }
 
   // Tokens are shared out among the tensor-parallel ranks, whether or not they

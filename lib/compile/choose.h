@@ -19,6 +19,9 @@ inline void Assume(Sizes& sizes, Assumption assumption) {
 /// query heads.
 void ChooseHeads(const ModelSpec& model, int64_t tp, Sizes& sizes);
 
+/// Inner width of the MLP of layers without experts.
+int64_t DenseWidth(const ModelSpec& model, Sizes& sizes);
+
 /// How the parts of a sequence meet. UNIMPLEMENTED names what cannot be
 /// divided so.
 absl::Status ChooseContext(const ParallelConfig& config, Sizes& sizes);

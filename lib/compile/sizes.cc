@@ -202,7 +202,9 @@ absl::Status MakeSizes(const Workload& workload, const ParallelConfig& config,
   sizes.hidden = model.hidden;
   sizes.heads = model.heads / config.tp;
   ChooseHeads(model, config.tp, sizes);
-  if (NeedsDenseMlp(model)) sizes.ffn = CeilDivide(model.ffn, config.tp);
+  if (NeedsDenseMlp(model)) {
+    sizes.ffn = CeilDivide(DenseWidth(model, sizes), config.tp);
+  }
   sizes.ffn_inputs = IsYes(model.gated_mlp) ? 2 : 1;
   sizes.vocab = PaddedVocab(model.vocab, kVocabDivisor, config.tp) / config.tp;
   if (sizes.vocab * config.tp != model.vocab) {

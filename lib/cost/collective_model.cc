@@ -54,6 +54,12 @@ absl::StatusOr<double> Bandwidth(const CollectiveParameters& parameters,
                   system.name, level, network.name));
 }
 
+// A level that joins nodes by the links that are inside them, too.
+bool IsFabricOfNode(const System& system, size_t level) {
+  return level < system.network.size() && !system.network[level].link.empty() &&
+         system.network[level].link == system.network.front().link;
+}
+
 absl::Status FindLinks(const CollectiveParameters& parameters,
                        const System& system, const Span& span, Links& links) {
   links = {};
@@ -80,14 +86,17 @@ absl::Status FindLinks(const CollectiveParameters& parameters,
        ++level) {
     const absl::StatusOr<double> outside = Bandwidth(parameters, system, level);
     if (!outside.ok()) return outside.status();
-    of_device = std::min(of_device, *outside);
-    links.outside_step_s =
-        std::max(links.outside_step_s, step(level, parameters.network_step_s));
+    const bool inside = IsFabricOfNode(system, level);
+    of_device = std::min(of_device,
+                         *outside * (inside ? parameters.node_efficiency
+                                            : parameters.network_efficiency));
+    links.outside_step_s = std::max(
+        links.outside_step_s, step(level, inside ? parameters.node_step_s
+                                                 : parameters.network_step_s));
   }
   const auto of_node = static_cast<double>(DevicesPerNode(system));
   const bool shared = parameters.share_links || of_node < links.per_node;
-  links.outside = of_device * parameters.network_efficiency *
-                  (shared ? links.per_node : of_node);
+  links.outside = of_device * (shared ? links.per_node : of_node);
   return absl::OkStatus();
 }
 

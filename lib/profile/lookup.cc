@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
 #include "fmt/format.h"
 #include "lib/profile/files.h"
 #include "lib/profile/run_cells.h"
@@ -41,6 +44,30 @@ absl::Status NotKnown(const char* what, const std::string& name,
       nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
 }
 
+// A switched fabric may reach beyond the node, as "NVLink 5 + NVSwitch (72-GPU
+// domain)" does: then its nodes are joined by a level of the same link. Jobs
+// are given nodes of a domain by powers of two, 16 of the 18 of 72 GPUs, so
+// that no group straddles domains that it could lie within.
+void AddDomain(System& system) {
+  const NetworkLevel& node = system.network.front();
+  const size_t word = node.link.find("PU domain");
+  if (word == std::string::npos || word < 2 || node.size < 1) return;
+  const size_t end = word - 2;  // "-G", "-N"
+  size_t begin = end;
+  while (begin > 0 && absl::ascii_isdigit(node.link[begin - 1])) --begin;
+  int64_t devices = 0;
+  if (!absl::SimpleAtoi(absl::string_view(node.link).substr(begin, end - begin),
+                        &devices) ||
+      devices <= node.size || devices % node.size != 0) {
+    return;
+  }
+  NetworkLevel domain = node;
+  domain.name = "domain";
+  domain.size = 1;
+  while (2 * domain.size <= devices / node.size) domain.size *= 2;
+  system.network.push_back(std::move(domain));
+}
+
 System ReadSystem(const ViewRow& row) {
   System system;
   system.name = row.Text("platform_id");
@@ -69,7 +96,9 @@ System ReadSystem(const ViewRow& row) {
   cluster.link = row.Text("inter_node_link");
   cluster.bandwidth =
       row.Number("inter_node_bandwidth_GBps_per_device_unidirectional") * 1e9;
-  system.network = {std::move(node), std::move(cluster)};
+  system.network.push_back(std::move(node));
+  AddDomain(system);
+  system.network.push_back(std::move(cluster));
   return system;
 }
 

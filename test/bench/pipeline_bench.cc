@@ -4,6 +4,9 @@
 //   M: 512 devices (tp 8, pp 8, dp 8), 96 layers, 64 micro-batches
 //   L: 16,384 devices (tp 8, pp 16, vpp 8, dp 128), 128 layers, 512
 //   micro-batches
+//   E: 512 devices (pp 8, dp 64, ep 32), 64 layers of latent attention and 256
+//   experts, 64 micro-batches
+//   C: 512 devices (tp 8, pp 4, dp 4, cp 4), 80 layers, 64 micro-batches
 // LowerAggregate is lower and aggregate with all outputs, ExecuteOperators the
 // operator-level executor on the same costed graphs, which lie in memory one
 // behind the other; their ratio in one run is what counts. AllStages are all
@@ -34,10 +37,14 @@ struct Question {
 
 struct Size {
   int64_t tp, pp, vpp, dp, layers, micro_batches, hidden;
+  int64_t ep = 1;
+  int64_t cp = 1;
 };
 constexpr Size kSizes[] = {{2, 2, 1, 2, 32, 16, 4096},
                            {8, 8, 1, 8, 96, 64, 12288},
-                           {8, 16, 8, 128, 128, 512, 16384}};
+                           {8, 16, 8, 128, 128, 512, 16384},
+                           {1, 8, 1, 64, 64, 64, 7168, 32},
+                           {8, 4, 1, 4, 80, 64, 8192, 1, 4}};
 
 template <typename T>
 T Need(absl::StatusOr<T> value) {
@@ -70,6 +77,21 @@ const System& TheSystem() {
   return system;
 }
 
+// As DeepSeek-V3 has them.
+void SetExperts(ModelSpec& model) {
+  model.attention = AttentionKind::kLatent;
+  model.q_lora_rank = 1536;
+  model.kv_lora_rank = 512;
+  model.qk_nope_head_dim = 128;
+  model.qk_rope_head_dim = 64;
+  model.v_head_dim = 128;
+  model.experts = 256;
+  model.top_k = 8;
+  model.expert_ffn = 2048;
+  model.shared_experts = 1;
+  model.dense_first_layers = 3;
+}
+
 // Eight configurations of one size that differ in what a sweep varies.
 std::vector<Question> Questions(const Size& size) {
   std::vector<Question> questions;
@@ -92,6 +114,12 @@ std::vector<Question> Questions(const Size& size) {
     config.pp = size.pp;
     config.vpp = size.vpp;
     config.dp = size.dp;
+    config.cp = size.cp;
+    if (size.ep > 1) {
+      config.ep = size.ep;
+      config.etp = 1;
+      SetExperts(model);
+    }
     config.micro_batch = 1 + i % 2;
     config.sequence_parallel = (i / 2) % 2 != 0 ? YesNo::kYes : YesNo::kNo;
     config.overlap_tensor = (i / 2) % 2 != 0 ? YesNo::kYes : YesNo::kNo;
@@ -254,13 +282,13 @@ void StagedSimulator(benchmark::State& state) {
   });
 }
 
-BENCHMARK(LowerAggregate)->DenseRange(0, 2)->Unit(benchmark::kMicrosecond);
-BENCHMARK(ExecuteOperators)->DenseRange(0, 2)->Unit(benchmark::kMicrosecond);
-BENCHMARK(AllStages)->DenseRange(0, 2)->Unit(benchmark::kMicrosecond);
-BENCHMARK(StagedSimulator)->DenseRange(0, 2)->Unit(benchmark::kMicrosecond);
-BENCHMARK(LowerOnly)->DenseRange(0, 2)->Unit(benchmark::kMicrosecond);
+BENCHMARK(LowerAggregate)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
+BENCHMARK(ExecuteOperators)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
+BENCHMARK(AllStages)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
+BENCHMARK(StagedSimulator)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
+BENCHMARK(LowerOnly)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
 BENCHMARK(OneStage)
-    ->ArgsProduct({{0, 1}, {0, 1, 2, 3}})
+    ->ArgsProduct({{0, 1, 3}, {0, 1, 2, 3}})
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace

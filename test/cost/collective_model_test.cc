@@ -64,6 +64,26 @@ TEST_CASE("A send takes its bytes over the link") {
         Approx(10e-3));
 }
 
+TEST_CASE("Round a ring each sends to the next over a link of its own") {
+  // 8 members in each of 4 nodes: the slowest hop leaves a node at 10 GB/s.
+  CHECK(Seconds(Ideal(), Spanned(CollectiveKind::kSendReceive, kBytes, 8, 4)) ==
+        Approx(10e-3));
+  CHECK(Seconds(Ideal(), Spanned(CollectiveKind::kSendReceive, kBytes, 8)) ==
+        Approx(2e-3));
+}
+
+TEST_CASE("A fabric that joins nodes is as good as inside them") {
+  System system = TestSystem();
+  system.network[0].link = "NVLink";
+  system.network[1] = system.network[0];
+  CollectiveParameters parameters = Ideal();
+  parameters.node_efficiency = 0.5;
+  parameters.network_efficiency = 0.1;
+  parameters.network_step_s = 1;
+  CHECK(Seconds(parameters, Spanned(CollectiveKind::kSendReceive, kBytes, 1, 2),
+                system) == Approx(4e-3));
+}
+
 TEST_CASE("A tree moves the whole tensor up and down") {
   CHECK(Seconds(Ideal(CollectiveAlgorithm::kTree),
                 Spanned(CollectiveKind::kAllReduce, kBytes, 8)) ==

@@ -148,5 +148,24 @@ TEST_CASE("Fitted parameters hold for their own platform") {
   CHECK(CostOf(*model, other, op).seconds == Approx(4e-6));
 }
 
+TEST_CASE("experts fill the device together, each with weights of its own") {
+  const auto model = MakeRooflineModel(Ideal());
+  const auto seconds = [&](int64_t experts, int64_t tokens) {
+    Operator op = Matmul(tokens, 4096, 4096);
+    op.kind = OperatorKind::kExpertUp;
+    op.batch = experts;
+    op.flops *= static_cast<double>(experts);
+    op.bytes *= static_cast<double>(experts);
+    return CostOf(*model, TestSystem(), op).seconds;
+  };
+  // 8 * 1024 rows: 2 * 8192 * 4096^2 / 100e12, and weights of 7 more experts,
+  // 2 * 4096^2 bytes each, at 1 TB/s.
+  CHECK(seconds(8, 1024) == Approx(2 * 8192.0 * 4096 * 4096 / 100e12 +
+                                   7 * 2 * 4096.0 * 4096 / 1e12));
+  // Whole tiles of 128 tokens.
+  CHECK(seconds(8, 100) == seconds(8, 128));
+  CHECK(seconds(8, 129) > seconds(8, 128));
+}
+
 }  // namespace
 }  // namespace lmsimbench

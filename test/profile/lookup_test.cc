@@ -129,6 +129,19 @@ TEST_CASE("a platform is a system in bytes, operations and bytes per second") {
   CHECK_FALSE(IsStated(system->network[1].latency_s));
 }
 
+TEST_CASE("a fabric beyond the node is a level of the same link") {
+  // "NVLink 5 + NVSwitch (72-GPU domain)": 18 trays of 4, of which jobs get 16.
+  const auto system = FindPlatform(Embedded(), "gb200");
+  REQUIRE(system.ok());
+  REQUIRE(system->network.size() == 3);
+  CHECK(system->network[0].size == 4);
+  CHECK(system->network[1].name == "domain");
+  CHECK(system->network[1].size == 16);
+  CHECK(system->network[1].bandwidth == system->network[0].bandwidth);
+  CHECK(system->network[1].link == system->network[0].link);
+  CHECK(system->network[2].name == "cluster");
+}
+
 TEST_CASE("every listed platform is found") {
   const std::vector<std::string> names = PlatformNames(Embedded());
   CHECK(names.size() == Embedded().ViewOrEmpty("platforms").rows());
