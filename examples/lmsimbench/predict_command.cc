@@ -9,6 +9,7 @@
 #include "lmsimbench/report.h"
 #include "lmsimbench/simulators.h"
 #include "lmsimbench/staged.h"
+#include "lmsimbench/vtrain.h"
 #include "prediction_text.h"
 #include "question.h"
 #include "stages.h"
@@ -25,12 +26,42 @@ struct Options {
   std::vector<std::string> simulators;
   bool json = false;
   std::string trace_file;
+  std::string vtrain_kernels;
 };
 
-// Those named; else the one that has the timeline asked for; else all.
+// In the place of a trace: the layer latencies that were published.
+constexpr char kPublished[] = "published";
+
+bool IsVtrain(const std::string& name) {
+  return name == "vtrain" || name == "vtrain-repaired";
+}
+
+// A built-in simulator; vTrain with other kernels than those of a cost model
+// where they were given.
+absl::StatusOr<std::unique_ptr<lmsimbench::Simulator>> Make(
+    const std::string& name, const Bundle& bundle, const Options& options) {
+  if (options.vtrain_kernels.empty() || !IsVtrain(name)) {
+    return lmsimbench::MakeSimulator(name, bundle);
+  }
+  lmsimbench::VtrainOptions vtrain;
+  if (name != "vtrain") {
+    vtrain.repairs = lmsimbench::VtrainRepairs::All();
+  }
+  vtrain.kernels = lmsimbench::VtrainKernels::kPublishedLatencies;
+  if (options.vtrain_kernels != kPublished) {
+    auto trace = lmsimbench::ReadVtrainTrace(options.vtrain_kernels);
+    if (!trace.ok()) return trace.status();
+    vtrain.kernels = lmsimbench::VtrainKernels::kTrace;
+    vtrain.trace = *std::move(trace);
+  }
+  return lmsimbench::MakeVtrain(name, nullptr, vtrain);
+}
+
+// Those named; else those that the timeline or the kernels are of; else all.
 std::vector<std::string> SimulatorNames(const Options& options) {
   if (!options.simulators.empty()) return options.simulators;
   if (!options.trace_file.empty()) return {kTraced};
+  if (!options.vtrain_kernels.empty()) return {"vtrain", "vtrain-repaired"};
   std::vector<std::string> names;
   for (const auto& simulator : lmsimbench::BuiltInSimulators()) {
     if (simulator.scored_by_default) names.emplace_back(simulator.name);
@@ -71,8 +102,11 @@ int Predict(const Program& program, const Options& options) {
   if (!options.json) fmt::print("{}", QuestionText(question));
   int answered = 0;
   for (const std::string& name : names) {
-    const auto simulator = lmsimbench::MakeSimulator(name, *bundle);
-    if (!simulator.ok()) return FailLookup(simulator.status());
+    const auto simulator = Make(name, *bundle, options);
+    if (!simulator.ok()) {
+      return options.vtrain_kernels.empty() ? FailLookup(simulator.status())
+                                            : Fail(simulator.status());
+    }
     const auto prediction =
         (*simulator)
             ->Predict(question.workload, question.system, question.config);
@@ -114,6 +148,12 @@ void AddPredictCommand(CLI::App& app, Program& program) {
   predict
       ->add_option("--trace", options->trace_file,
                    "Write the iteration's timeline to this file (staged only)")
+      ->type_name("FILE");
+  predict
+      ->add_option("--vtrain-kernels", options->vtrain_kernels,
+                   "Kernels of vtrain and vtrain-repaired: a trace that vTrain "
+                   "made (its name ends in _hidden_tensor_microbatch), or "
+                   "'published' for the layer latencies of published runs")
       ->type_name("FILE");
   AddQuestionOptions(*predict, options->question);
   predict->callback([&program, options] {

@@ -63,4 +63,24 @@ expect_err "more than the 1500000 that a viewer opens"
 expect_no_file "$scratch/long.json"
 expect_exit 1 predict $question --trace "$scratch/no/such/folder.json"
 expect_err "$scratch/no/such/folder.json"
+
+# vTrain with kernels of one's own: a trace of one layer, as vTrain names it.
+cat >"$scratch/trace_1024_2_2" <<'END'
+10,0,TIMESTAMP,"forward start transformer"
+11,2,RUNTIME,211,1,1,1
+13,0,TIMESTAMP,"backward start transformer"
+14,2,RUNTIME,211,1,1,2
+20,1000000,KERNEL,"gemm",0,1,7,1,1,1,1,1,1,1
+1000030,2000000,KERNEL,"gemm_bwd",0,1,7,1,1,1,1,1,1,2
+END
+expect_exit 0 predict --run vtrain-0001 --vtrain-kernels "$scratch/trace_1024_2_2" \
+  --tp 2 --pp 1 --micro-batch 2 --simulator vtrain-repaired
+expect_out "kernels profiled: $scratch/trace_1024_2_2"
+expect_exit 1 predict --run vtrain-0001 --vtrain-kernels "$scratch/trace_1024_2_2" --simulator vtrain
+expect_err "asked are 1024, 1 and 8"
+echo "5,1,NOISE" >>"$scratch/trace_1024_2_2"
+expect_exit 1 predict --run vtrain-0001 --vtrain-kernels "$scratch/trace_1024_2_2"
+expect_err "trace_1024_2_2:7: record type 'NOISE'"
+expect_exit 1 predict --run vtrain-0001 --vtrain-kernels published
+expect_err "no layer latencies were published"
 finish
