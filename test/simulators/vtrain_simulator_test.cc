@@ -196,6 +196,63 @@ TEST_CASE("what vTrain cannot express is refused by name") {
   }
 }
 
+TEST_CASE(
+    "other accelerators are asked of the cost model, if that is repaired") {
+  Question question = PlainQuestion();
+  question.system.name = "h100";
+  question.system.accelerator.name = "H100 SXM5 80GB";
+  VtrainRepairs repairs;
+  CHECK(absl::IsUnimplemented(Ask(*Constant(repairs), question).status()));
+  repairs.model_other_devices = true;
+  // This one answers operators alone.
+  const auto refused = Ask(*Constant(repairs), question);
+  CHECK(absl::IsUnimplemented(refused.status()));
+  CHECK_THAT(std::string(refused.status().message()),
+             Catch::Contains("cost model 'constant' does not answer"));
+  question.config.tp = question.config.dp = question.config.pp = 1;
+  CHECK(Ask(*Constant(repairs), question).ok());
+
+  const auto bundle = Bundle::Embedded();
+  REQUIRE(bundle.ok());
+  const auto repaired = MakeSimulator("vtrain-repaired", *bundle);
+  REQUIRE(repaired.ok());
+  auto system = FindPlatform(*bundle, "h100-sxm5-80g");
+  REQUIRE(system.ok());
+  question = PlainQuestion();
+  question.system = *system;
+  // Stages of 16: every kind of group leaves the node but the tensor group.
+  question.config.tp = 8;
+  const auto prediction = Ask(**repaired, question);
+  INFO(prediction.status().message());
+  REQUIRE(prediction.ok());
+  CHECK(prediction->time.tensor_communication_s > 0);
+  CHECK(prediction->time.pipeline_communication_s > 0);
+  bool named = false;
+  for (const std::string& adaptation : prediction->adaptations) {
+    named |=
+        adaptation.find("communication of the cost model") != std::string::npos;
+  }
+  CHECK(named);
+}
+
+TEST_CASE("absurd sizes are refused, not computed") {
+  const auto simulator = Constant(VtrainRepairs::All());
+  void (*const changes[])(Question&) = {
+      [](Question& q) { q.workload.model.hidden = int64_t{1} << 31; },
+      [](Question& q) { q.workload.model.layers = int64_t{1} << 40; },
+      [](Question& q) { q.config.dp = int64_t{1} << 30; },
+      [](Question& q) { q.config.pp = int64_t{1} << 28; },
+      [](Question& q) { q.workload.global_batch = int64_t{1} << 31; },
+      [](Question& q) { q.config.tp = 0; },
+      [](Question& q) { q.config.micro_batch = 0; },
+  };
+  for (const auto change : changes) {
+    Question question = PlainQuestion();
+    change(question);
+    CHECK_FALSE(Ask(*simulator, question).ok());
+  }
+}
+
 TEST_CASE("composed kernels are those that the profile would hold") {
   const Question question = PlainQuestion();
   vtrain::Config config;
