@@ -34,7 +34,10 @@ constexpr BuiltInSimulator kSimulators[] = {
      "vTrain's model as released, kernels composed of measured operators, on "
      "A100 and V100; answers time and ranks",
      true},
-    {"vtrain-repaired", "the same with its known faults mended", true},
+    {"vtrain-repaired",
+     "the same with its known faults mended; asks the cost model about other "
+     "accelerators",
+     true},
     {"staged",
      "the five stages of this library with measured kernels and formulas; "
      "answers time, memory, verdict, rank classes and evidence",
