@@ -22,6 +22,28 @@ namespace {
 // What is handed to a callback at once. Answers of so many lie on the stack.
 constexpr size_t kMostQuestions = 256;
 
+// Where a callback writes.
+struct Answers {
+  double seconds[kMostQuestions];
+  int32_t evidence[kMostQuestions];
+
+  // Nothing is answered. In blocks of a fixed size, which are a few wide stores
+  // each: for a length that it does not know the compiler writes a loop that
+  // costs as much as all the rest.
+  void Clear(size_t count) {
+    constexpr size_t kBlock = 8;
+    static_assert(kMostQuestions % kBlock == 0);
+    static constexpr double kNone[kBlock] = {kNoNumber, kNoNumber, kNoNumber,
+                                             kNoNumber, kNoNumber, kNoNumber,
+                                             kNoNumber, kNoNumber};
+    static_assert(LMSB_EVIDENCE_NOT_ANSWERED == 0);
+    for (size_t begin = 0; begin < count; begin += kBlock) {
+      std::memcpy(seconds + begin, kNone, sizeof(kNone));
+      std::memset(evidence + begin, 0, kBlock * sizeof(int32_t));
+    }
+  }
+};
+
 // A number that is no evidence stays one: the check of every cost model's
 // answers names it.
 Evidence EvidenceOf(int32_t evidence) {
@@ -62,21 +84,19 @@ class CallbackModel final : public CostModel {
                    absl::Span<Cost> costs) const {
     if (function == nullptr) return absl::OkStatus();
     const lmsb_system handle(&system);
-    double seconds[kMostQuestions];
-    int32_t evidence[kMostQuestions];
+    Answers answers;
     for (size_t begin = 0; begin < questions.size(); begin += kMostQuestions) {
       const size_t count = std::min(questions.size() - begin, kMostQuestions);
-      // All bits set are a NaN, none are NOT_ANSWERED.
-      std::memset(seconds, 0xff, count * sizeof(double));
-      std::memset(evidence, 0, count * sizeof(int32_t));
+      answers.Clear(count);
       const auto batch = BatchOf(questions.subspan(begin, count));
       absl::Status status = CallBack(name, [&](lmsb_error* error) {
-        return function(functions_.user, &handle, &batch, seconds, evidence,
-                        error);
+        return function(functions_.user, &handle, &batch, answers.seconds,
+                        answers.evidence, error);
       });
       if (!status.ok()) return status;
+      Cost* const out = costs.data() + begin;
       for (size_t i = 0; i < count; ++i) {
-        costs[begin + i] = {seconds[i], EvidenceOf(evidence[i])};
+        out[i] = {answers.seconds[i], EvidenceOf(answers.evidence[i])};
       }
     }
     return absl::OkStatus();
