@@ -104,6 +104,9 @@ struct CollectiveParameters {
   /// Bandwidth of a device at a level whose bandwidth the system does not
   /// state, in bytes per second; missing: such a system is refused.
   double unstated_bandwidth = kNoNumber;
+  /// Inside a node in its place: a share of the device's memory bandwidth,
+  /// which the links of a node go with; missing: as at other levels.
+  double unstated_node_share = kNoNumber;
 };
 
 /// Latency plus volume over bandwidth, by algorithm. Answers every collective

@@ -33,12 +33,20 @@ struct Links {
   double Narrowest() const { return std::min(inside, outside); }
 };
 
+// What is taken for a level that states no bandwidth; NaN if nothing is.
+double UnstatedBandwidth(const CollectiveParameters& parameters,
+                         const System& system, size_t level) {
+  const double inside =
+      parameters.unstated_node_share * system.accelerator.memory_bandwidth;
+  return level == 0 && IsStated(inside) ? inside
+                                        : parameters.unstated_bandwidth;
+}
+
 absl::StatusOr<double> Bandwidth(const CollectiveParameters& parameters,
                                  const System& system, size_t level) {
+  const double otherwise = UnstatedBandwidth(parameters, system, level);
   if (level >= system.network.size()) {
-    if (IsStated(parameters.unstated_bandwidth)) {
-      return parameters.unstated_bandwidth;
-    }
+    if (IsStated(otherwise)) return otherwise;
     return absl::FailedPreconditionError(
         fmt::format("system '{}' states {} levels of network; a group needs "
                     "level {}",
@@ -46,9 +54,7 @@ absl::StatusOr<double> Bandwidth(const CollectiveParameters& parameters,
   }
   const NetworkLevel& network = system.network[level];
   if (IsStated(network.bandwidth)) return network.bandwidth;
-  if (IsStated(parameters.unstated_bandwidth)) {
-    return parameters.unstated_bandwidth;
-  }
+  if (IsStated(otherwise)) return otherwise;
   return absl::FailedPreconditionError(
       fmt::format("system '{}' states no bandwidth of network level {} '{}'",
                   system.name, level, network.name));

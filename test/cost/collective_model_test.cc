@@ -226,6 +226,28 @@ TEST_CASE("What the system does not state is named") {
   CHECK_THAT(std::string(status.message()), Contains("needs level 1"));
 }
 
+TEST_CASE("Links of a node that states none go with its memory") {
+  CollectiveParameters parameters = Ideal(CollectiveAlgorithm::kRing);
+  parameters.unstated_bandwidth = 25e9;
+  System system = TestSystem();
+  for (NetworkLevel& level : system.network) level.bandwidth = kNoNumber;
+  system.accelerator.memory_bandwidth = 1600e9;
+  const auto seconds = [&](int64_t members) {
+    return Seconds(parameters,
+                   Spanned(CollectiveKind::kAllReduce, kBytes, members),
+                   system);
+  };
+  CHECK(seconds(8) == Approx(2 * 7.0 / 8 * kBytes / 25e9));
+  parameters.unstated_node_share = 1.0 / 8;
+  CHECK(seconds(8) == Approx(2 * 7.0 / 8 * kBytes / 200e9));
+  // What is stated counts, and a device that says nothing of its memory.
+  system.network.front().bandwidth = 50e9;
+  CHECK(seconds(8) == Approx(2 * 7.0 / 8 * kBytes / 50e9));
+  system.network.front().bandwidth = kNoNumber;
+  system.accelerator.memory_bandwidth = kNoNumber;
+  CHECK(seconds(8) == Approx(2 * 7.0 / 8 * kBytes / 25e9));
+}
+
 TEST_CASE("Fitted parameters hold for their own network") {
   CollectiveParameters half = Ideal();
   half.node_efficiency = 0.5;
