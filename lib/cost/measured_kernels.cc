@@ -31,8 +31,8 @@ absl::StatusOr<SpannedCollective> LibraryQuestion(const ViewRow& row,
       !absl::StrContains(library, "HCCL")) {
     return absl::InvalidArgumentError("no communication library");
   }
-  if (row.Count("nodes") != 1 || IsFlagged(row)) {
-    return absl::InvalidArgumentError("between nodes, or flagged");
+  if (row.Count("nodes") != 1) {
+    return absl::InvalidArgumentError("between nodes");
   }
   return CollectiveQuestion(row, platform);
 }
@@ -68,7 +68,8 @@ class Reader {
       measured.seconds = row.Number("latency_us") * 1e-6;
       const std::string split = row.Text("split");
       measured.is_fit = split == "fit";
-      if (!(measured.seconds > 0) || (!measured.is_fit && split != "test") ||
+      if (!(measured.seconds > 0) || IsFlagged(row) ||
+          (!measured.is_fit && split != "test") ||
           !PlatformOf(row.Text("platform"), measured.platform)) {
         continue;
       }

@@ -40,9 +40,9 @@ struct MeasuredKernels {
 ///   the norm before the output layer;
 /// - collectives of a communication library (NCCL, RCCL, HCCL) within one node.
 ///   Between nodes the fabrics of the sources differ from what the platforms
-///   state, and rows flagged as outliers are left out.
+///   state.
 ///
-/// Rows of split `fit` and `test` only. Refuses what `FindPlatform` refuses.
+/// Rows of split `fit` and `test` only, and none that is flagged as doubtful. Refuses what `FindPlatform` refuses.
 absl::StatusOr<MeasuredKernels> ReadMeasuredKernels(const Bundle& bundle);
 
 }  // namespace lmsimbench
