@@ -41,6 +41,12 @@ void CountChunk(const ExecutionGraph& graph, const PlacedChunk& placed,
   if (!placed.is_first) runs.sent_backward += micro_batches;
 }
 
+// Calls `visit` with the number of each bit that is set, in ascending order.
+template <typename Visit>
+void VisitBits(uint64_t bits, Visit&& visit) {
+  for (; bits != 0; bits &= bits - 1) visit(__builtin_ctzll(bits));
+}
+
 struct Sum {
   int64_t runs = 0;
   double seconds = 0;
@@ -56,11 +62,14 @@ void AddRuns(int64_t runs, const Cost& cost, Sum& sum, ClassSums& sums) {
 void AppendOperators(const CostedGraph& costed, int64_t rank_class,
                      const RankRuns& runs, Prediction& prediction,
                      ClassSums& sums) {
+  static_assert(kOperatorKinds <= 64);
   Sum by_kind[kOperatorKinds][kOperatorPasses];
+  uint64_t kinds = 0;
   const std::vector<Operator>& operators = costed.graph.program.operators;
   for (size_t i = 0; i < operators.size(); ++i) {
     if (runs.operators[i] == 0) continue;
     const Operator& op = operators[i];
+    kinds |= uint64_t{1} << static_cast<int>(op.kind);
     AddRuns(runs.operators[i], costed.operators[i],
             by_kind[static_cast<int>(op.kind)][static_cast<int>(op.pass)],
             sums);
@@ -75,7 +84,7 @@ void AppendOperators(const CostedGraph& costed, int64_t rank_class,
       sums.backward += seconds;
     }
   }
-  for (int kind = 0; kind < kOperatorKinds; ++kind) {
+  VisitBits(kinds, [&](int kind) {
     for (int pass = 0; pass < kOperatorPasses; ++pass) {
       const Sum& sum = by_kind[kind][pass];
       if (sum.runs == 0) continue;
@@ -83,16 +92,20 @@ void AppendOperators(const CostedGraph& costed, int64_t rank_class,
           {rank_class, static_cast<OperatorKind>(kind),
            static_cast<OperatorPass>(pass), sum.runs, sum.seconds});
     }
-  }
+  });
 }
 
 void AppendCollectives(const CostedGraph& costed, int64_t rank_class,
                        const RankRuns& runs, Prediction& prediction,
                        ClassSums& sums) {
+  static_assert(kGroups <= 64);
   Sum by_kind[kCollectiveKinds][kGroups];
+  uint64_t groups[kCollectiveKinds] = {};
   const ExecutionGraph& graph = costed.graph;
   const auto add = [&](int32_t collective, int64_t of_class, int64_t count) {
     const Collective& c = graph.collectives[collective];
+    groups[static_cast<int>(c.kind)] |= uint64_t{1}
+                                        << static_cast<int>(c.group);
     AddRuns(count,
             costed.collectives[SpannedIndex(costed, collective, of_class)],
             by_kind[static_cast<int>(c.kind)][static_cast<int>(c.group)], sums);
@@ -109,13 +122,13 @@ void AppendCollectives(const CostedGraph& costed, int64_t rank_class,
         runs.sent_backward);
   }
   for (int kind = 0; kind < kCollectiveKinds; ++kind) {
-    for (int group = 0; group < kGroups; ++group) {
+    VisitBits(groups[kind], [&](int group) {
       const Sum& sum = by_kind[kind][group];
-      if (sum.runs == 0) continue;
+      if (sum.runs == 0) return;
       prediction.collectives.push_back(
           {rank_class, static_cast<CollectiveKind>(kind),
            static_cast<Group>(group), sum.runs, sum.seconds});
-    }
+    });
   }
 }
 

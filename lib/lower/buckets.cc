@@ -95,6 +95,7 @@ void AppendBuckets(const BucketPlan& plan, const Chunk& chunk,
   };
   absl::InlinedVector<GradientStep, 32> gradient_steps;
   const size_t begin = graph.buckets.size();
+  bool has_expert_buckets = false;
   std::array<Filling, 2> fillings;
   const auto is_reduced = [&](bool of_experts) {
     return (of_experts ? plan.expert_ranks : plan.ranks) > 1;
@@ -117,6 +118,7 @@ void AppendBuckets(const BucketPlan& plan, const Chunk& chunk,
         filling.parameters += gradient.parameters;
         filling.block = block_index;
         filling.step = gradient.step;
+        has_expert_buckets |= gradient.of_experts;
         if (filling.parameters < plan.bucket_parameters) continue;
         AddBucket(plan, gradient.of_experts, filling, graph);
       }
@@ -128,7 +130,7 @@ void AppendBuckets(const BucketPlan& plan, const Chunk& chunk,
   }
   // What was left of the one may have been complete before a bucket of the
   // other.
-  if (plan.expert_ranks == 1) return;
+  if (!has_expert_buckets) return;
   std::sort(graph.buckets.begin() + static_cast<ptrdiff_t>(begin),
             graph.buckets.end(), [](const Bucket& a, const Bucket& b) {
               return std::make_pair(a.block, a.step) <

@@ -88,7 +88,21 @@ void PlaceCommonGroups(const Placement& p, PlacedGroup* next) {
   *next++ = {Group::kWorld, world, 1, Move(), Move(), Move()};
 }
 
+// Of one rank, wherever it is.
+PlacedGroup Alone(Group group) {
+  PlacedGroup alone;
+  alone.group = group;
+  return alone;
+}
+
 void PlaceContextGroups(const Placement& p, PlacedGroup* next) {
+  if (p.cp == 1) {
+    for (const Group group :
+         {Group::kContext, Group::kContextInner, Group::kContextOuter}) {
+      *next++ = Alone(group);
+    }
+    return;
+  }
   const int64_t block = p.cp_stride * p.cp;
   const int64_t inner = p.context_inner;
   const int64_t outer_stride = p.cp_stride * inner;
@@ -122,10 +136,8 @@ void PlaceExpertGroups(const Placement& p, const PlacedGroups& placed,
   const RankRow tensor = {p.etp, p.etp_stride};
   const RankRow data = {p.expert_dp, p.expert_dp_stride};
   if (HasDenseExperts(p)) {
+    *next++ = Alone(Group::kExpert);
     PlacedGroup group;
-    group.group = Group::kExpert;
-    group.tp = 1;
-    *next++ = group;
     for (const auto& [as, of] :
          {std::pair{Group::kExpertTensor, Group::kTensor},
           std::pair{Group::kExpertRegion, Group::kTensor},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -35,18 +36,34 @@ int32_t SpanIndex(const Span& span, Placement& p) {
   return index;
 }
 
+// Ranks after which the spans of a group of experts repeat: its place in the
+// rows that are cut off, and that of its first member among the boundaries.
+// Where it begins at multiples of a block that boundaries fit into, only the
+// ranks in between count.
+int64_t FloorPeriod(const PlacedGroup& group) {
+  const int64_t cycle = group.shape.grain * group.shape.cycle;
+  int64_t block = 1;
+  int64_t members = 1;
+  int64_t stride = INT64_MAX;
+  int64_t period = cycle;
+  for (const RankRow& row : group.floors) {
+    if (row.count == 1) continue;
+    block = std::max(block, row.count * row.stride);
+    members *= row.count;
+    stride = std::min(stride, row.stride);
+    period = std::lcm(period, row.count * row.stride);
+  }
+  return members * stride == block && block % cycle == 0 ? stride : period;
+}
+
 // Steps of a coordinate after which the spans of a group repeat.
 // (Replica groups begin anew with every sharding group: their period is 1 or
 // all of its ranks, since boundaries that their members do not always meet lie
 // farther apart than a sharding group is long.)
 int64_t Period(const PlacedGroup& group, const Move& move, int64_t size) {
   if (HasFloors(group)) {
-    // The place within the rows that are cut off repeats, too.
     if (group.shape.cycle == 1 || size == 1) return 1;
-    int64_t devices = group.shape.grain * group.shape.cycle;
-    for (const RankRow& row : group.floors) {
-      devices = std::lcm(devices, row.count * row.stride);
-    }
+    const int64_t devices = FloorPeriod(group);
     return std::min(size, devices / std::gcd(devices, move.stride));
   }
   const int64_t steps = PositionPeriod(group.shape, move.stride, move.steps);

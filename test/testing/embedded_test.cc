@@ -92,12 +92,19 @@ TEST_CASE("Every measured norm and fused attention core is asked") {
         norms);
   const auto attention = Scan("operators", [](const ViewRow& row) {
     return absl::StartsWith(row.Text("op"), "attention_") &&
-           absl::StrContains(row.Text("shape"), "s_q=") &&
-           (!absl::StrContains(row.Text("shape"), "d_qk=") ||
-            absl::StrContains(row.Text("shape"), "d_qk=128;d_v=128"));
+           absl::StrContains(row.Text("shape"), "s_q=");
   });
   CHECK(Asked("operators", MeasuredFilter().Kind(OperatorKind::kAttention)) ==
         attention);
+}
+
+TEST_CASE("Every measured matrix multiplication of several experts is asked") {
+  const auto rows = Scan("operators", [](const ViewRow& row) {
+    return row.Text("op") == "grouped_gemm";
+  });
+  CHECK(rows.size() > 50);
+  CHECK(Asked("operators", MeasuredFilter().Kind(OperatorKind::kExpertUp)) ==
+        rows);
 }
 
 TEST_CASE("The figures of the default model are finite in every category") {
