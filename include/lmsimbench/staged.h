@@ -40,8 +40,8 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedCostModel(
 
 /// Makes the choices that a question leaves open and the stages do not make, as
 /// `staged` does, and says in words which: who takes the layers that do not
-/// divide, fp16 where a device has no bf16, the bandwidth that
-/// `MakeStagedCostModel` takes.
+/// divide, fp16 where a device has no bf16, fused attention on devices with
+/// eight-bit formats, the bandwidths that `MakeStagedCostModel` takes.
 std::vector<std::string> ChooseWhatIsOpen(const System& system,
                                           Workload& workload,
                                           ParallelConfig& config);

@@ -35,6 +35,8 @@ constexpr char kNodeBandwidth[] =
     "the memory's";
 constexpr char kFp16[] =
     "the precision is fp16: the device has no matrix engine for bf16";
+constexpr char kFlash[] =
+    "attention is fused (flash), as on every device with eight-bit formats";
 
 // Layers that do not divide, where nothing says which stage takes more.
 bool NeedsPlacement(const ModelSpec& model, const ParallelConfig& config) {
@@ -49,6 +51,15 @@ bool NeedsFp16(const Workload& workload, const System& system) {
   return workload.precision == Precision::kNotStated &&
          !IsStated(system.accelerator.bf16_flops) &&
          IsStated(system.accelerator.fp16_flops);
+}
+
+// Devices with eight-bit formats came after fused attention; nobody trains on
+// them without it, whatever the model.
+bool NeedsFlash(const Workload& workload, const System& system) {
+  return workload.attention_impl == AttentionImpl::kNotStated &&
+         workload.flash_attention == YesNo::kNotStated &&
+         !IsYes(workload.model.gated_mlp) &&
+         IsStated(system.accelerator.fp8_flops);
 }
 
 // What is taken for bandwidths that are not stated, in words.
@@ -86,9 +97,11 @@ class Staged final : public Simulator {
       asked = &state.config;
     }
     const bool fp16 = NeedsFp16(workload, system);
-    if (fp16) {
+    const bool flash = NeedsFlash(workload, system);
+    if (fp16 || flash) {
       state.workload = workload;
-      state.workload.precision = Precision::kFp16;
+      if (fp16) state.workload.precision = Precision::kFp16;
+      if (flash) state.workload.attention_impl = AttentionImpl::kFlash;
       work = &state.workload;
     }
     absl::Status status = CompileInto(*work, *asked, state.program);
@@ -105,6 +118,7 @@ class Staged final : public Simulator {
 
     if (balanced) prediction.adaptations.emplace_back(kBalancedStages);
     if (fp16) prediction.adaptations.emplace_back(kFp16);
+    if (flash) prediction.adaptations.emplace_back(kFlash);
     if (options_.names_unstated_bandwidth) {
       AddBandwidths(system, prediction.adaptations);
     }
@@ -150,6 +164,10 @@ std::vector<std::string> ChooseWhatIsOpen(const System& system,
   if (NeedsFp16(workload, system)) {
     workload.precision = Precision::kFp16;
     choices.emplace_back(kFp16);
+  }
+  if (NeedsFlash(workload, system)) {
+    workload.attention_impl = AttentionImpl::kFlash;
+    choices.emplace_back(kFlash);
   }
   AddBandwidths(system, choices);
   return choices;
