@@ -43,10 +43,13 @@ inline bool HasFloors(const PlacedGroup& group) {
 inline int64_t Begin(const Placement& p, const PlacedGroup& group,
                      const Coordinates& c) {
   const auto moved = [](const Move& move, int64_t coordinate) {
-    return coordinate / move.within % move.steps * move.stride;
+    if (move.steps == 1) return int64_t{0};
+    const int64_t at = move.within == 1 ? coordinate : coordinate / move.within;
+    return (at < move.steps ? at : at % move.steps) * move.stride;
   };
   int64_t begin = moved(group.cp, c.cp) + moved(group.dp, c.dp) +
                   moved(group.pp, c.pp) + c.tp * p.tp_stride;
+  if (!HasFloors(group)) return begin;
   for (const RankRow& row : group.floors) {
     begin -= begin / row.stride % row.count * row.stride;
   }

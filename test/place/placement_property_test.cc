@@ -318,7 +318,7 @@ TEST_CASE(
 
 TEST_CASE("every class's span is the slowest of its tensor ranks' groups") {
   RandomCases cases;
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 800; ++i) {
     const Case c = cases.Next();
     INFO(Text(c));
     const Placement placement = *Place(c.config, c.system);

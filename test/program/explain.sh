@@ -51,8 +51,8 @@ cmp -s "$scratch/explained" "$scratch/predicted" || fail "explain and predict di
 
 # A placement can be looked at where the rest is not modelled; the refusal
 # comes behind the stages that are there, with the name of its stage.
-expect_exit 0 explain $question --cp 2 --dp 1 --stage place
-expect_exit 1 explain $question --cp 2 --dp 1
+expect_exit 0 explain $question --offload-weights yes --stage place
+expect_exit 1 explain $question --offload-weights yes
 expect_err "compile: "
 
 expect_exit 2 explain $question --stage agregate
