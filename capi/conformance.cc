@@ -142,11 +142,12 @@ absl::StatusOr<std::vector<Case>> CasesOf(const Bundle& bundle) {
   for (const auto* runs : {&measurements->runs, &measurements->failed_runs}) {
     for (const MeasuredRun& run : *runs) {
       if (run.devices > kMostDevices) continue;
-      const bool is_new =
-          platforms.emplace(run.platform, run.workload.precision).second |
+      const bool is_new_platform =
+          platforms.emplace(run.platform, run.workload.precision).second;
+      const bool is_new_model =
           models.insert(run.workload.model.name + (run.ran ? "" : " failed"))
               .second;
-      if (!is_new) continue;
+      if (!is_new_platform && !is_new_model) continue;
       const auto platform = FindPlatform(bundle, run.platform);
       if (!platform.ok()) continue;
       cases.push_back({fmt::format("run '{}'", run.record_id), run.workload,

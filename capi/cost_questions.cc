@@ -131,9 +131,9 @@ absl::StatusOr<std::vector<CostCase>> CostCasesOf(const Bundle& bundle) {
     const std::unique_ptr<lmsb_graph> graph(made);
     CostCase next{of.name, of.system, graph->costed.graph.program.operators,
                   graph->costed.spanned};
-    const bool adds = AddsTo(operators, next.operators) |
-                      AddsTo(collectives, next.collectives);
-    if (adds) chosen.push_back(std::move(next));
+    const bool adds_operators = AddsTo(operators, next.operators);
+    const bool adds_collectives = AddsTo(collectives, next.collectives);
+    if (adds_operators || adds_collectives) chosen.push_back(std::move(next));
   }
   if (chosen.empty()) {
     return absl::FailedPreconditionError(
