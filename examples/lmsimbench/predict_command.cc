@@ -40,7 +40,7 @@ bool IsVtrain(const std::string& name) {
 // where they were given.
 absl::StatusOr<std::unique_ptr<lmsimbench::Simulator>> Make(
     const std::string& name, const Bundle& bundle, const Options& options) {
-  if (options.vtrain_kernels.empty() || !IsVtrain(name)) {
+  if (options.vtrain_kernels.empty()) {
     return lmsimbench::MakeSimulator(name, bundle);
   }
   lmsimbench::VtrainOptions vtrain;
@@ -85,9 +85,14 @@ int Predict(const Program& program, const Options& options) {
   if (!bundle.ok()) return Fail(bundle.status());
   const std::vector<std::string> names = SimulatorNames(options);
   for (const std::string& name : names) {
-    if (options.trace_file.empty() || name == kTraced) continue;
-    return Fail(absl::UnimplementedError(
-        fmt::format("simulator '{}' gives no timeline", name)));
+    if (!options.trace_file.empty() && name != kTraced) {
+      return Fail(absl::UnimplementedError(
+          fmt::format("simulator '{}' gives no timeline", name)));
+    }
+    if (!options.vtrain_kernels.empty() && !IsVtrain(name)) {
+      return Fail(absl::UnimplementedError(
+          fmt::format("simulator '{}' takes no kernels of vTrain", name)));
+    }
   }
   Question question;
   const int asked = AskQuestion(*bundle, options.question, question);

@@ -105,9 +105,9 @@ absl::StatusOr<std::unique_ptr<Simulator>> MakeVtrain(
     std::string name, std::shared_ptr<const CostModel> model,
     const VtrainOptions& options = {});
 
-/// With the kernels of `MakeDefaultCostModel`: under the name `vtrain` without
-/// repairs, `vtrain-repaired` with all.
+/// With the kernels of `MakeDefaultCostModel`, and a bandwidth for levels of the
+/// network that state none: vTrain's own default.
 absl::StatusOr<std::unique_ptr<Simulator>> MakeVtrain(
-    const Bundle& bundle, const VtrainRepairs& repairs);
+    std::string name, const Bundle& bundle, const VtrainRepairs& repairs);
 
 }  // namespace lmsimbench

@@ -59,10 +59,10 @@ MadeSimulator (*const kMakers[])(const Bundle&) = {
       return MakeCalculonDescribed(bundle);
     },
     [](const Bundle& bundle) -> MadeSimulator {
-      return MakeVtrain(bundle, VtrainRepairs::None());
+      return MakeVtrain("vtrain", bundle, VtrainRepairs::None());
     },
     [](const Bundle& bundle) -> MadeSimulator {
-      return MakeVtrain(bundle, VtrainRepairs::All());
+      return MakeVtrain("vtrain-repaired", bundle, VtrainRepairs::All());
     },
     [](const Bundle& bundle) -> MadeSimulator { return MakeStaged(bundle); },
     [](const Bundle&) -> MadeSimulator {

@@ -81,6 +81,8 @@ expect_err "asked are 1024, 1 and 8"
 echo "5,1,NOISE" >>"$scratch/trace_1024_2_2"
 expect_exit 1 predict --run vtrain-0001 --vtrain-kernels "$scratch/trace_1024_2_2"
 expect_err "trace_1024_2_2:7: record type 'NOISE'"
+expect_exit 1 predict --run vtrain-0001 --vtrain-kernels published --simulator staged
+expect_err "simulator 'staged' takes no kernels of vTrain"
 expect_exit 1 predict --run vtrain-0001 --vtrain-kernels published
 expect_err "no layer latencies were published"
 finish

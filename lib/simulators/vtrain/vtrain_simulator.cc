@@ -182,7 +182,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> MakeVtrain(
 }
 
 absl::StatusOr<std::unique_ptr<Simulator>> MakeVtrain(
-    const Bundle& bundle, const VtrainRepairs& repairs) {
+    std::string name, const Bundle& bundle, const VtrainRepairs& repairs) {
   CollectiveParameters collectives;
   collectives.unstated_bandwidth = vtrain::kUnstatedBandwidth;
   absl::StatusOr<std::unique_ptr<CostModel>> model =
@@ -190,9 +190,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> MakeVtrain(
   if (!model.ok()) return model.status();
   VtrainOptions options;
   options.repairs = repairs;
-  const bool repaired = repairs.keep_micro_batches;
-  return MakeVtrain(repaired ? "vtrain-repaired" : "vtrain", *std::move(model),
-                    options);
+  return MakeVtrain(std::move(name), *std::move(model), options);
 }
 
 }  // namespace lmsimbench
