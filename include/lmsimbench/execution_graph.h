@@ -60,10 +60,30 @@
 ///    `overlaps.param_gather` the gathers on the data stream, in the order
 ///    of 1.
 /// 6. The iteration ends when the last class has ended.
+/// 7. *Units.* Where parameters are sharded (ZeRO-3, FSDP) the graph has a unit
+///    for every block of the program and no buckets, and 1 does not apply. A
+///    pass then has the data stream for itself, which runs what is issued to it
+///    one by one, in the order of issue. At its start the pass issues the
+///    gathers of the units that stay, and then that of its first block. A block
+///    starts when all before it has ended, and its own gather. With
+///    `overlaps.param_gather` the gather of the block behind it is issued when
+///    a block starts; else when the block has ended and, in a backward pass,
+///    its gradients are reduced. When a block of a backward pass has ended, the
+///    reduction of its gradients is issued; the next block waits for it, unless
+///    `overlaps.grad_reduce` and `overlaps.param_gather` are set. A pass ends
+///    when its last block and all that it has issued have ended. So nothing of
+///    a unit reaches from one pass into another: a pass has one duration. Units
+///    of different kinds of pipeline are timed each for itself, as the
+///    collectives of steps are.
 ///
 /// Memory: weights, gradients, optimizer state and the framework's part lie
 /// there all the time; a step takes memory when it starts and gives it back
-/// when it ends.
+/// when it ends. The whole weights of a unit lie there from when its gather is
+/// issued, or the pass starts that finds them still there, until its block has
+/// ended; the whole gradients from when its block starts in a backward pass
+/// until the next block waits for their reduction, or else until the next block
+/// has ended, and those of the last block until the pass ends. Those of a unit
+/// that stays lie there as long as the pass runs.
 
 namespace lmsimbench {
 
@@ -127,13 +147,37 @@ struct PlacedChunk {
   bool is_last = false;   ///< hands its output to no other chunk
 };
 
+/// The parameters of a block, where they are sharded: gathered before the block
+/// runs and given up behind it. One for each of the program's blocks, however
+/// often that is repeated.
+struct Unit {
+  /// Indices into `ExecutionGraph::collectives`, in the order in which they
+  /// run, of what gathers parameters and those of experts, and of what reduces
+  /// gradients, those of replicas of the shard, and those of experts; -1:
+  /// nothing.
+  int32_t gather = -1;
+  int32_t gather_experts = -1;
+  int32_t reduce = -1;
+  int32_t reduce_replicas = -1;
+  int32_t reduce_experts = -1;
+  /// The backward pass gathers, too; else it finds the weights still there,
+  /// because it follows the forward pass at once.
+  bool is_gathered_again = true;
+  /// Other blocks of the pass use the parameters, too: they stay from its start
+  /// to its end.
+  bool stays = false;
+  /// Of the whole weights and gradients, as they are gathered and reduced.
+  int64_t weights_bytes = 0;
+  int64_t gradients_bytes = 0;
+};
+
 /// What communication runs beside computation.
 struct Overlaps {
   /// Buckets are reduced while the backward pass goes on; else all of them
-  /// after the last pass.
+  /// after the last pass. Of units: while the next blocks run.
   bool grad_reduce = false;
   /// Parameters are gathered while the first forward passes go on; else all of
-  /// them after the optimizer step.
+  /// them after the optimizer step. Of units: while the block before runs.
   bool param_gather = false;
   /// A rank goes on while it sends; else its next pass waits for the transfer.
   bool p2p = false;
@@ -149,6 +193,9 @@ struct ExecutionGraph {
   /// the schedule adds.
   std::vector<Collective> collectives;
   std::vector<Bucket> buckets;
+  /// One for each of the program's blocks where parameters are sharded, else
+  /// none.
+  std::vector<Unit> units;
   /// `chunks_per_rank` chunks of each pipeline rank, rank by rank.
   std::vector<PlacedChunk> chunks;
   int32_t chunks_per_rank = 1;
@@ -170,6 +217,11 @@ struct ExecutionGraph {
   /// parallelism.
   std::vector<int32_t> replicated_gradients;
 };
+
+/// True if parameters are gathered once, from the begin of the iteration.
+inline bool GathersAtBegin(const ExecutionGraph& graph) {
+  return graph.overlaps.param_gather && graph.units.empty();
+}
 
 /// The passes of a pipeline rank in the order in which they run.
 inline absl::Span<const Pass> Passes(const ExecutionGraph& graph,

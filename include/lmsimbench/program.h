@@ -132,6 +132,8 @@ enum class StateTable : uint8_t {
   kMegatronFp32,  ///< 16: weights 4, gradients 4, optimizer 8
   kZero,          ///< 16: weights 2, gradients 2, optimizer 12
   kStated,        ///< the gradient precision was stated
+  kFullySharded,  ///< 16: weights 4, gradients 4, optimizer 8; sharded, and
+                  ///< weights are gathered in the format in which they are used
 };
 template <>
 struct EnumNames<StateTable> {
@@ -140,7 +142,8 @@ struct EnumNames<StateTable> {
       "Megatron fp16: 2 + 2 + 16 bytes a parameter",
       "Megatron fp32: 4 + 4 + 8 bytes a parameter",
       "ZeRO: 2 + 2 + 12 bytes a parameter",
-      "as the gradient precision is stated"};
+      "as the gradient precision is stated",
+      "FSDP: 4 + 4 + 8 bytes a parameter"};
 };
 
 /// What a pipeline rank holds and does once an iteration.
@@ -187,6 +190,7 @@ enum class Assumption : uint8_t {
   kRingContext,
   kLatentWidths,
   kDenseWidth,
+  kUnitsAhead,
 };
 template <>
 struct EnumNames<Assumption> {
@@ -217,9 +221,11 @@ struct EnumNames<Assumption> {
       "keys and values go round a ring of the context-parallel ranks",
       "latent attention has the widths of DeepSeek-V3 where they are not "
       "stated (ranks 1536 and 512, heads of 128 + 64 and 128)",
-      "layers without experts are as wide as the experts of a token together"};
+      "layers without experts are as wide as the experts of a token together",
+      "parameters are gathered one unit ahead, and gradients are reduced beside "
+      "the backward pass, as FSDP does"};
 };
-inline constexpr int kAssumptions = 25;
+inline constexpr int kAssumptions = 26;
 
 /// The work of one micro-batch in every model chunk, sharded, with what a
 /// pipeline rank does once an iteration. A plain value.
@@ -251,6 +257,9 @@ struct Program {
   /// Parameters of the embedding that the first and the last stage both hold;
   /// 0 where they share none.
   int64_t shared_embedding_parameters = 0;
+  /// Parameters of the embedding block that the head of the same stage uses,
+  /// too; 0 where it uses none.
+  int64_t tied_parameters = 0;
   /// What framework and driver keep on every device, whatever the model.
   /// `Compile` leaves it 0: it is known of a framework, not of a workload.
   int64_t framework_bytes = 0;

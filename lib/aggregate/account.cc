@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "lib/aggregate/fold_units.h"
+
 namespace lmsimbench::aggregate {
 namespace {
 
@@ -57,7 +59,11 @@ class Charger {
         folds_(folds),
         next_(times.computing().begin()),
         end_(times.computing().end()),
-        variant_(variant) {}
+        variant_(variant),
+        has_units_(!costed.graph.units.empty()) {}
+
+  /// Of what was exposed: within passes that waited for the data stream.
+  double within_waits() const { return within_waits_; }
 
   void Charge(Interval interval, double& exposed, double& overlapped) {
     double from = interval.start;
@@ -75,6 +81,12 @@ class Charger {
       if (until > from) {
         overlapped += Lone(*at, until - at->start, known_until_) -
                       Lone(*at, from - at->start, known_from_);
+        if (has_units_) {
+          const double waits =
+              Waits(*at, until - at->start) - Waits(*at, from - at->start);
+          exposed += waits;
+          within_waits_ += waits;
+        }
       }
       from = std::max(from, at->busy_end);
     }
@@ -113,11 +125,27 @@ class Charger {
     return known.lone;
   }
 
+  // Waiting for the data stream in the first `seconds` of a segment.
+  double Waits(const Segment& segment, double seconds) const {
+    if (segment.what != Segment::What::kForwardPass &&
+        segment.what != Segment::What::kBackwardPass) {
+      return 0;
+    }
+    const auto direction = segment.what == Segment::What::kForwardPass
+                               ? Direction::kForward
+                               : Direction::kBackward;
+    return WaitsWithin(folds_,
+                       folds_.pass(segment.index, direction, variant_),
+                       direction, variant_, seconds);
+  }
+
   const Program& program_;
   const Folds& folds_;
   const Segment* next_;
   const Segment* const end_;
   const int32_t variant_;
+  const bool has_units_;
+  double within_waits_ = 0;
   KnownByDirection known_from_;
   KnownByDirection known_until_;
 };
@@ -134,7 +162,7 @@ void VisitUncovered(Interval interval, Take&& take, Visit&& visit) {
   if (from < interval.end) visit(Interval{from, interval.end});
 }
 
-// Adds all passes of a class and its two operators; nothing is communicated but
+// Adds all passes of a class and its two operators, with what is communicated
 // within passes.
 void AddComputation(const ExecutionGraph& graph, const Folds& folds,
                     const ClassTimes& times, int64_t rank, int32_t variant,
@@ -148,7 +176,9 @@ void AddComputation(const ExecutionGraph& graph, const Folds& folds,
       account.compute += micro_batches * pass.compute;
       account.recomputed += micro_batches * pass.recomputed;
       account.overlapped += micro_batches * pass.overlapped;
-      account.exposed_tensor += micro_batches * (pass.duration - pass.compute);
+      account.exposed_tensor +=
+          micro_batches * (pass.duration - pass.waits - pass.compute);
+      account.exposed_data += micro_batches * pass.waits;
     }
   }
   for (const Segment& segment :
@@ -223,6 +253,7 @@ class Account {
                  charger.Charge(interval, account_.exposed_pipeline,
                                 account_.overlapped);
                });
+    account_.exposed_data -= charger.within_waits();
   }
 
   void ChargeTransfers() {
@@ -239,6 +270,7 @@ class Account {
                                       account_.overlapped);
                      });
                });
+    account_.exposed_data -= charger.within_waits();
   }
 
   void ChargeData() {

@@ -11,6 +11,7 @@
 #include "lib/aggregate/execute_block.h"
 #include "lib/aggregate/execute_pipeline.h"
 #include "lib/aggregate/execute_steps.h"
+#include "lib/aggregate/execute_units.h"
 #include "lmsimbench/costed_graph.h"
 
 namespace lmsimbench {
@@ -49,6 +50,7 @@ struct RunState {
   std::vector<double> gather_ends;
   std::vector<PendingCollective> pending;
   std::vector<double> ends;
+  UnitState units;
 };
 
 /// INVALID_ARGUMENT if a pass, the neighbour of a chunk or a bucket lies
@@ -101,7 +103,7 @@ class Executor {
     state_.arrivals.assign(
         Classes() * graph_.chunks_per_rank * 2 * graph_.program.micro_batches,
         -1.0);
-    if (graph_.overlaps.param_gather) {
+    if (GathersAtBegin(graph_)) {
       state_.gather_ends.resize(Classes() * graph_.chunks_per_rank *
                                 graph_.buckets.size());
     }
@@ -118,7 +120,7 @@ class Executor {
                              stage.optimizer_bytes +
                              graph_.program.framework_bytes;
       sink_.Class(c).Memory(0, running.memory);
-      if (graph_.overlaps.param_gather) Gather(c);
+      if (GathersAtBegin(graph_)) Gather(c);
     }
   }
 
@@ -197,11 +199,20 @@ class Executor {
       if (arrival_s < 0) return false;
       start_s = std::max(start_s, arrival_s);
     }
-    const double end_s = forward ? RunForward(c, placed, pass, start_s)
-                                 : RunBackward(c, placed, pass, start_s);
+    const double end_s = !graph_.units.empty()
+                             ? RunUnits(c, placed, pass, start_s)
+                         : forward ? RunForward(c, placed, pass, start_s)
+                                   : RunBackward(c, placed, pass, start_s);
     running.compute_free_s = end_s;
     if (!(forward ? placed.is_last : placed.is_first)) Send(c, pass, end_s);
     return true;
+  }
+
+  double RunUnits(int64_t c, const PlacedChunk& placed, const Pass& pass,
+                  double start_s) {
+    return UnitRunner<Out>(costed_, state_.flat, c, pass, ClassAt(c).memory,
+                           state_.pending.data(), state_.units, sink_.Class(c))
+        .Run(graph_.program.chunks[placed.kind], start_s);
   }
 
   double RunForward(int64_t c, const PlacedChunk& placed, const Pass& pass,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/aggregate/fold_units.h"
+
 namespace lmsimbench::aggregate {
 namespace {
 
@@ -168,11 +170,20 @@ int32_t WholeBlocks(double seconds, const FoldedBlock& block, int32_t count) {
   return std::min(whole, count);
 }
 
-// Groups of the program's collectives, as bits.
-uint32_t GroupsWithin(const Program& program) {
+// Groups of the collectives within passes, as bits.
+uint32_t GroupsWithin(const ExecutionGraph& graph) {
   uint32_t groups = 0;
-  for (const Collective& collective : program.collectives) {
+  const auto add = [&](const Collective& collective) {
     groups |= uint32_t{1} << static_cast<int>(collective.group);
+  };
+  for (const Collective& collective : graph.program.collectives) {
+    add(collective);
+  }
+  for (const Unit& unit : graph.units) {
+    for (const int32_t id : {unit.gather, unit.gather_experts, unit.reduce,
+                             unit.reduce_replicas, unit.reduce_experts}) {
+      if (id >= 0) add(graph.collectives[id]);
+    }
   }
   return groups;
 }
@@ -190,7 +201,7 @@ bool SameSpans(const CostedGraph& costed, uint32_t groups, size_t a, size_t b) {
 
 void FindVariants(const CostedGraph& costed, Folds& folds) {
   const Program& program = costed.graph.program;
-  const uint32_t groups = GroupsWithin(program);
+  const uint32_t groups = GroupsWithin(costed.graph);
   const size_t classes = costed.graph.placement.classes.size();
   folds.variant_of_class.clear();
   folds.class_of_variant.clear();
@@ -219,6 +230,7 @@ void Fold(const CostedGraph& costed, Folds& folds) {
   const Program& program = costed.graph.program;
   FindVariants(costed, folds);
   folds.lone.clear();
+  folds.stretches.clear();
   folds.blocks.clear();
   folds.passes.clear();
   folds.step_end.resize(program.steps.size() * folds.variants);
@@ -236,8 +248,11 @@ void Fold(const CostedGraph& costed, Folds& folds) {
     for (const Direction direction :
          {Direction::kForward, Direction::kBackward}) {
       for (int32_t v = 0; v < folds.variants; ++v) {
+        const auto chunk = static_cast<int32_t>(c);
         folds.passes.push_back(
-            FoldPass(program, folds, static_cast<int32_t>(c), direction, v));
+            costed.graph.units.empty()
+                ? FoldPass(program, folds, chunk, direction, v)
+                : FoldUnitPass(costed, folds, chunk, direction, v));
       }
     }
   }
@@ -245,6 +260,10 @@ void Fold(const CostedGraph& costed, Folds& folds) {
 
 BlockAt FindBlock(const Program& program, const Folds& folds, int32_t chunk,
                   Direction direction, int32_t variant, int32_t index) {
+  const FoldedPass& pass = folds.pass(chunk, direction, variant);
+  if (pass.has_units()) {
+    return FindUnitBlock(folds, pass, direction, variant, index);
+  }
   BlockAt at;
   int32_t left = index;
   bool found = false;
@@ -285,6 +304,9 @@ double LoneWithin(const Program& program, const Folds& folds, int32_t chunk,
                   Direction direction, int32_t variant, double seconds) {
   const FoldedPass& pass = folds.pass(chunk, direction, variant);
   if (seconds >= pass.duration) return pass.lone();
+  if (pass.has_units()) {
+    return LoneWithinUnits(folds, pass, direction, variant, seconds);
+  }
   const Chunk& blocks = program.chunks[chunk];
   const bool forward = direction == Direction::kForward;
   double lone = 0;

@@ -47,6 +47,20 @@ struct FoldedBlock {
   double lone() const { return compute - overlapped; }
 };
 
+/// The same block several times in a row in a pass whose parameters are
+/// sharded, with equal neighbours.
+struct Stretch {
+  int32_t block = 0;
+  int32_t count = 0;
+  /// How long the data stream runs from the start of each on, without a pause;
+  /// and again, when that and the block have ended, before the next block
+  /// starts or the pass ends.
+  double beside = 0;
+  double behind = 0;
+  /// Whole weights and gradients that lie in memory while the block runs.
+  int64_t held_bytes = 0;
+};
+
 /// One direction of a chunk.
 struct FoldedPass {
   double duration = 0;
@@ -58,7 +72,15 @@ struct FoldedPass {
   /// peak.
   int32_t peak_block = 0;
   int64_t left_bytes = 0;
+  /// Of sharded parameters: waiting for the data stream, of which `lead` before
+  /// the first block; and a range of `Folds::stretches`. What runs beside that
+  /// stream counts as overlapped.
+  double waits = 0;
+  double lead = 0;
+  int32_t begin_stretch = 0;
+  int32_t end_stretch = 0;
 
+  bool has_units() const { return begin_stretch < end_stretch; }
   double lone() const { return compute - overlapped; }
 };
 
@@ -76,6 +98,7 @@ struct Folds {
   /// `(chunk * 2 + direction) * variants + variant`.
   std::vector<FoldedPass> passes;
   std::vector<LoneCompute> lone;
+  std::vector<Stretch> stretches;
   /// End of every step of the program from the start of its block's direction:
   /// `step * variants + variant`.
   std::vector<double> step_end;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "absl/container/inlined_vector.h"
+#include "lib/aggregate/fold_units.h"
 
 namespace lmsimbench::aggregate {
 namespace {
@@ -102,7 +103,7 @@ double BlockStart(const ExecutionGraph& graph, const ClassTimes& times,
                   int32_t block_index) {
   const double start = times.pass_start[place.pass];
   if (pass.direction == Direction::kBackward || pass.micro_batch != 0 ||
-      !graph.overlaps.param_gather) {
+      !GathersAtBegin(graph)) {
     return start + place.block.start;
   }
   const auto first = std::find_if(
@@ -159,8 +160,11 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
     place.pass = peak_pass;
     place.kind = ChunkOf(graph, rank, pass).kind;
     place.direction = pass.direction;
-    const int32_t block_index =
-        folds.pass(place.kind, pass.direction, variant).peak_block;
+    const FoldedPass& folded_pass =
+        folds.pass(place.kind, pass.direction, variant);
+    const int32_t block_index = folded_pass.peak_block;
+    bytes[static_cast<size_t>(TensorKind::kBuffer)] +=
+        HeldBytes(folds, folded_pass, block_index);
     place.block = FindBlock(program, folds, place.kind, pass.direction, variant,
                             block_index);
     const FoldedBlock& folded =

@@ -162,7 +162,7 @@ class Runner {
 // these wait for parameters, and what follows the last one.
 size_t CountSegments(const ExecutionGraph& graph, int64_t rank, size_t passes) {
   size_t count = passes + kFinishOperators;
-  if (!graph.overlaps.param_gather) return count;
+  if (!GathersAtBegin(graph)) return count;
   for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
     const PlacedChunk& placed = graph.chunks[rank * graph.chunks_per_rank + c];
     count += RepeatedBlocks(graph.program, graph.program.chunks[placed.kind]);
@@ -227,7 +227,7 @@ void Plan(const CostedGraph& costed, const Folds& folds,
       };
       const Chunk& blocks = graph.program.chunks[chunk.kind];
       const bool gathers =
-          graph.overlaps.param_gather && blocks.begin_run < blocks.end_run;
+          GathersAtBegin(graph) && blocks.begin_run < blocks.end_run;
       times.pass_plans.push_back({duration(Direction::kForward), chunk.kind,
                                   !chunk.is_first, !chunk.is_last, gathers});
       times.pass_plans.push_back({duration(Direction::kBackward), chunk.kind,
@@ -300,7 +300,7 @@ absl::Status Simulate(const CostedGraph& costed, const Folds& folds,
   times.classes.resize(classes.size());
   for (size_t c = 0; c < classes.size(); ++c) {
     Reset(graph, classes[c].pipeline_rank, times.classes[c]);
-    if (graph.overlaps.param_gather) {
+    if (GathersAtBegin(graph)) {
       StartGathers(costed, static_cast<int64_t>(c), times.classes[c]);
     }
   }

@@ -21,6 +21,22 @@ void Count(int32_t collective, int64_t times, RankRuns& runs) {
   if (collective >= 0) runs.collectives[collective] += times;
 }
 
+void CountUnits(const ExecutionGraph& graph, const PlacedChunk& placed,
+                RankRuns& runs) {
+  if (graph.units.empty()) return;
+  const Program& program = graph.program;
+  for (const BlockRun& run : Runs(program, program.chunks[placed.kind])) {
+    const Unit& unit = graph.units[run.block];
+    const int64_t times = program.micro_batches * run.count;
+    const int64_t gathers = unit.is_gathered_again ? 2 * times : times;
+    Count(unit.gather, gathers, runs);
+    Count(unit.gather_experts, gathers, runs);
+    Count(unit.reduce, times, runs);
+    Count(unit.reduce_replicas, times, runs);
+    Count(unit.reduce_experts, times, runs);
+  }
+}
+
 void CountChunk(const ExecutionGraph& graph, const PlacedChunk& placed,
                 RankRuns& runs) {
   const Program& program = graph.program;
@@ -37,6 +53,7 @@ void CountChunk(const ExecutionGraph& graph, const PlacedChunk& placed,
     Count(graph.buckets[b].reduce_replicas, reductions, runs);
     Count(graph.buckets[b].gather, 1, runs);
   }
+  CountUnits(graph, placed, runs);
   if (!placed.is_last) runs.sent_forward += micro_batches;
   if (!placed.is_first) runs.sent_backward += micro_batches;
 }

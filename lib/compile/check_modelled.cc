@@ -78,8 +78,10 @@ absl::Status CheckModelled(const Workload& workload,
         "optimizer state of experts over a part (zero_group {}) of the ranks",
         config.zero_group));
   }
-  if (config.zero == ZeroStage::kParameters) {
-    return NotModelled("sharded parameters (ZeRO-3)");
+  if (config.zero == ZeroStage::kParameters && model.mtp_layers > 0) {
+    return NotModelled(
+        "sharded parameters (ZeRO-3) with multi-token prediction, whose layers "
+        "use the weights of embedding and head");
   }
   if (config.recompute == Recompute::kOperators &&
       config.recompute_modules.empty()) {

@@ -163,6 +163,7 @@ void AddChunks(const Sizes& sizes, const ParallelConfig& config,
       (sizes.tied_embeddings || sizes.multi_token_layers > 0)) {
     program.shared_embedding_parameters = sizes.vocab * sizes.hidden;
   }
+  if (!owns_output) program.tied_parameters = sizes.vocab * sizes.hidden;
 }
 
 void AddStages(const Sizes& sizes, const ParallelConfig& config,
@@ -190,9 +191,10 @@ void AddStages(const Sizes& sizes, const ParallelConfig& config,
   };
   for (size_t i = 0; i < program.stages.size(); ++i) {
     Stage& stage = program.stages[i];
-    stage.weights_bytes = stage.parameters * sizes.weight_bytes;
+    stage.weights_bytes =
+        sharded(stage, sizes.kept_weight_bytes, sizes.shards_weights);
     stage.gradients_bytes =
-        sharded(stage, sizes.gradient_bytes, sizes.shards_gradients);
+        sharded(stage, sizes.kept_gradient_bytes, sizes.shards_gradients);
     stage.optimizer_bytes =
         sharded(stage, sizes.optimizer_bytes, sizes.shards_optimizer);
     const auto same =

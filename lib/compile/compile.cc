@@ -22,6 +22,7 @@ void Clear(Program& program) {
   program.stages.clear();
   program.framework_bytes = 0;
   program.shared_embedding_parameters = 0;
+  program.tied_parameters = 0;
 }
 
 }  // namespace

@@ -76,7 +76,15 @@ void ChooseStates(const Workload& workload, const ParallelConfig& config,
   constexpr int64_t kMasterBytes = 4;
   const bool deepspeed =
       zero == ZeroStage::kOptimizerState || zero == ZeroStage::kGradients;
-  if (sizes.bytes == 4) {
+  const bool fully_sharded = zero == ZeroStage::kParameters;
+  if (fully_sharded) {
+    // FSDP keeps shards in 32 bits, and gathers and reduces in the format of
+    // the computation unless told otherwise.
+    sizes.state_table = StateTable::kFullySharded;
+    sizes.weight_bytes = sizes.bytes;
+    sizes.gradient_bytes = sizes.bytes;
+    sizes.optimizer_bytes = moments;
+  } else if (sizes.bytes == 4) {
     sizes.state_table = StateTable::kMegatronFp32;
     sizes.weight_bytes = 4;
     sizes.gradient_bytes = 4;
@@ -98,13 +106,24 @@ void ChooseStates(const Workload& workload, const ParallelConfig& config,
   // The tables are of an optimizer with two moments.
   if (moments != 8) sizes.state_table = StateTable::kStated;
   const int64_t stated = GradientBytes(workload.gradient_precision);
-  if (stated != 0 && stated != sizes.gradient_bytes) {
+  if (stated != 0 && fully_sharded) {
+    sizes.gradient_bytes = stated;
+  } else if (stated != 0 && stated != sizes.gradient_bytes) {
     sizes.state_table = StateTable::kStated;
     sizes.gradient_bytes = stated;
     if (sizes.bytes == 2) sizes.optimizer_bytes = kMasterBytes + moments;
   }
   sizes.shards_optimizer = ShardsOptimizer(zero);
-  sizes.shards_gradients = zero == ZeroStage::kGradients;
+  sizes.shards_weights = fully_sharded;
+  sizes.shards_gradients = fully_sharded || zero == ZeroStage::kGradients;
+  sizes.kept_weight_bytes = fully_sharded ? kMasterBytes : sizes.weight_bytes;
+  sizes.kept_gradient_bytes =
+      fully_sharded ? kMasterBytes : sizes.gradient_bytes;
+  if (fully_sharded && config.dp * config.cp > 1 &&
+      (config.overlap_param_gather == YesNo::kNotStated ||
+       config.overlap_grad_reduce == YesNo::kNotStated)) {
+    Assume(sizes, Assumption::kUnitsAhead);
+  }
   sizes.state_shards =
       IsStated(config.zero_group) ? config.zero_group : config.dp * config.cp;
 }

@@ -116,10 +116,14 @@ struct Sizes {
   /// Bytes of the state of one parameter.
   int64_t weight_bytes = 2;
   int64_t gradient_bytes = 4;
+  /// As they are kept, where that is not how they are used and reduced.
+  int64_t kept_weight_bytes = 2;
+  int64_t kept_gradient_bytes = 4;
   int64_t optimizer_bytes = 12;
   StateTable state_table = StateTable::kMegatronBf16;
   bool shards_optimizer = false;
   bool shards_gradients = false;
+  bool shards_weights = false;
 
   /// What is recomputed in the layers that are not recomputed as a whole.
   bool recompute_attention = false;

@@ -20,6 +20,9 @@ struct BucketPlan {
   /// The optimizer updates a shard, so gradients are scattered and parameters
   /// gathered; else gradients are reduced everywhere.
   bool sharded = false;
+  /// Some rank shares something, and the parameters themselves are not sharded:
+  /// those have units.
+  bool has_buckets = false;
 };
 
 /// Appends the buckets of a chunk, in the order of its backward pass, and adds

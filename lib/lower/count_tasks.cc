@@ -16,6 +16,27 @@ int64_t StepsOf(const Program& program, const PlacedChunk& placed,
   return steps;
 }
 
+// Gathers and reductions of the units of a chunk in one pass.
+int64_t UnitTasks(const ExecutionGraph& graph, const PlacedChunk& placed,
+                  Direction direction) {
+  if (graph.units.empty()) return 0;
+  const Program& program = graph.program;
+  int64_t tasks = 0;
+  for (const BlockRun& run : Runs(program, program.chunks[placed.kind])) {
+    const Unit& unit = graph.units[run.block];
+    int64_t once = 0;
+    if (direction == Direction::kForward || unit.is_gathered_again) {
+      once += (unit.gather >= 0) + (unit.gather_experts >= 0);
+    }
+    if (direction == Direction::kBackward) {
+      once += (unit.reduce >= 0) + (unit.reduce_replicas >= 0) +
+              (unit.reduce_experts >= 0);
+    }
+    tasks += once * run.count;
+  }
+  return tasks;
+}
+
 int64_t CountPasses(const ExecutionGraph& graph, int64_t rank) {
   int64_t tasks = 0;
   for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
@@ -35,6 +56,8 @@ int64_t CountPasses(const ExecutionGraph& graph, int64_t rank) {
     }
     tasks += forward * StepsOf(graph.program, placed, Direction::kForward);
     tasks += backward * StepsOf(graph.program, placed, Direction::kBackward);
+    tasks += forward * UnitTasks(graph, placed, Direction::kForward);
+    tasks += backward * UnitTasks(graph, placed, Direction::kBackward);
     if (graph.transfer >= 0) {
       tasks += 2 * (placed.is_last ? 0 : forward);
       tasks += 2 * (placed.is_first ? 0 : backward);

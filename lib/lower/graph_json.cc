@@ -25,6 +25,18 @@ Json JsonOf(const Bucket& bucket) {
           {"gather", JsonOf(bucket.gather)}};
 }
 
+Json JsonOf(const Unit& unit) {
+  return {{"gather", JsonOf(unit.gather)},
+          {"gather_experts", JsonOf(unit.gather_experts)},
+          {"reduce", JsonOf(unit.reduce)},
+          {"reduce_replicas", JsonOf(unit.reduce_replicas)},
+          {"reduce_experts", JsonOf(unit.reduce_experts)},
+          {"is_gathered_again", unit.is_gathered_again},
+          {"stays", unit.stays},
+          {"weights_bytes", unit.weights_bytes},
+          {"gradients_bytes", unit.gradients_bytes}};
+}
+
 Json RankJson(const ExecutionGraph& graph, int64_t rank) {
   Json json;
   json["pipeline_rank"] = rank;
@@ -66,6 +78,8 @@ std::string ToJson(const ExecutionGraph& graph) {
   }
   Json& buckets = json["buckets"] = Json::array();
   for (const Bucket& bucket : graph.buckets) buckets.push_back(JsonOf(bucket));
+  Json& units = json["units"] = Json::array();
+  for (const Unit& unit : graph.units) units.push_back(JsonOf(unit));
   json["transfer"] = JsonOf(graph.transfer);
   json["embedding_gradients"] = JsonOf(graph.embedding_gradients);
   json["gradient_norm"] = JsonOf(graph.gradient_norm);

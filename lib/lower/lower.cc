@@ -2,9 +2,11 @@
 #include <string>
 
 #include "fmt/format.h"
+#include "lib/core/arithmetic.h"
 #include "lib/lower/buckets.h"
 #include "lib/lower/check_program.h"
 #include "lib/lower/schedule.h"
+#include "lib/lower/units.h"
 #include "lmsimbench/layout.h"
 #include "lmsimbench/pipeline.h"
 
@@ -99,7 +101,7 @@ void AddChunks(const lower::BucketPlan& plan, int64_t pp,
     placed.kind = program.chunk_kind[c];
     placed.is_first = c == 0;
     placed.is_last = c == chunks - 1;
-    if (plan.ranks == 1 && plan.expert_ranks == 1) continue;
+    if (!plan.has_buckets) continue;
     const auto first_of_kind =
         std::find(program.chunk_kind.begin(), program.chunk_kind.begin() + c,
                   placed.kind) -
@@ -126,6 +128,8 @@ lower::BucketPlan PlanBuckets(const ParallelConfig& config,
   plan.shard_ranks = placement.shard_ranks;
   plan.expert_ranks = placement.expert_dp;
   plan.sharded = ShardsOptimizer(config.zero);
+  plan.has_buckets = config.zero != ZeroStage::kParameters &&
+                     (plan.ranks > 1 || plan.expert_ranks > 1);
   plan.bucket_parameters =
       overlaps.grad_reduce || overlaps.param_gather
           ? std::max(kBucketParameters, kBucketParametersPerRank * plan.ranks)
@@ -138,16 +142,22 @@ void AddFinish(const ParallelConfig& config, ExecutionGraph& graph) {
   const Program& program = graph.program;
   const int64_t gradient_bytes = program.gradient_bytes;
   const auto stages = program.stages.size();
+  // Of sharded parameters a rank has the gradients of its shard.
+  const int64_t shards = config.zero == ZeroStage::kParameters
+                             ? graph.placement.shard_ranks
+                             : 1;
   graph.replicated_gradients.assign(stages, -1);
   for (size_t i = 0; i < stages && program.sequence_parallel; ++i) {
     graph.replicated_gradients[i] = lower::AddCollective(
         {CollectiveKind::kAllReduce, Group::kTensor,
-         program.stages[i].replicated_parameters * gradient_bytes},
+         CeilDivide(program.stages[i].replicated_parameters * gradient_bytes,
+                    shards)},
         graph);
   }
   graph.embedding_gradients = lower::AddCollective(
       {CollectiveKind::kAllReduce, Group::kEmbedding,
-       program.shared_embedding_parameters * gradient_bytes},
+       CeilDivide(program.shared_embedding_parameters * gradient_bytes,
+                  shards)},
       graph);
   // Every rank adds the square of its own part, one number: a part of the
   // model, and where the gradients are scattered a part of that.
@@ -186,13 +196,19 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
 
   const bool interleaved = *schedule == Schedule::kInterleaved1F1B;
   const bool sharded = ShardsOptimizer(config.zero);
-  graph.overlaps.grad_reduce = IsYes(config.overlap_grad_reduce);
-  graph.overlaps.param_gather = IsYes(config.overlap_param_gather) && sharded;
+  // FSDP does both unless told not to.
+  const bool units = config.zero == ZeroStage::kParameters;
+  graph.overlaps.grad_reduce =
+      units ? config.overlap_grad_reduce != YesNo::kNo
+            : IsYes(config.overlap_grad_reduce);
+  graph.overlaps.param_gather =
+      units ? config.overlap_param_gather != YesNo::kNo
+            : IsYes(config.overlap_param_gather) && sharded;
   // Interleaved schedules send beside computation unless told not to.
   graph.overlaps.p2p = config.overlap_p2p == YesNo::kNotStated
                            ? interleaved
                            : IsYes(config.overlap_p2p);
-  graph.reduces_every_backward = config.zero == ZeroStage::kGradients;
+  graph.reduces_every_backward = units || config.zero == ZeroStage::kGradients;
 
   lower::ScheduleShape shape;
   shape.schedule = *schedule;
@@ -203,7 +219,11 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
   status = CheckPasses(shape);
   if (!status.ok()) return status;
   AddSchedules(shape, graph);
-  AddChunks(PlanBuckets(config, graph.overlaps, placement), config.pp, graph);
+  const lower::BucketPlan plan =
+      PlanBuckets(config, graph.overlaps, placement);
+  AddChunks(plan, config.pp, graph);
+  graph.units.clear();
+  if (units) lower::AddUnits(plan, graph);
   graph.transfer =
       config.pp > 1
           ? lower::AddCollective({CollectiveKind::kSendReceive,

@@ -131,5 +131,10 @@ TEST_CASE("the same with experts, latent attention, context parallelism") {
   CHECK(Compare(kCases, 2027, MakeRandomSparseIteration) > kCases / 100);
 }
 
+TEST_CASE("the same with sharded parameters") {
+  constexpr int kCases = 20'000;
+  CHECK(Compare(kCases, 2028, MakeRandomShardedIteration) > kCases / 100);
+}
+
 }  // namespace
 }  // namespace lmsimbench

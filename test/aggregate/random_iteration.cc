@@ -199,6 +199,23 @@ RandomIteration MakeRandomSparseIteration(std::mt19937_64& random) {
   return made;
 }
 
+RandomIteration MakeRandomShardedIteration(std::mt19937_64& random) {
+  RandomIteration made = random() % 2 == 0 ? MakeRandomIteration(random)
+                                           : MakeRandomSparseIteration(random);
+  ParallelConfig& config = made.config;
+  config.zero = ZeroStage::kParameters;
+  config.zero_group = kNoCount;
+  made.workload.model.mtp_layers = 0;
+  made.workload.gradient_precision =
+      Any(random, {Precision::kNotStated, Precision::kFp32});
+  const int64_t ranks = config.dp * config.cp;
+  if (made.workload.model.experts <= 0 && random() % 2 == 0) {
+    config.zero_group = Any<int64_t>(random, {1, 2, 3, 4});
+    if (ranks % config.zero_group != 0) config.zero_group = kNoCount;
+  }
+  return made;
+}
+
 absl::Status RandomCostModel::DoOperatorCosts(
     const System&, absl::Span<const Operator> operators,
     absl::Span<Cost> costs) const {

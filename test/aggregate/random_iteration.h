@@ -25,6 +25,10 @@ RandomIteration MakeRandomIteration(std::mt19937_64& random);
 /// then.
 RandomIteration MakeRandomSparseIteration(std::mt19937_64& random);
 
+/// Either of them with sharded parameters (ZeRO-3), over all ranks that hold
+/// the same ones or over a part of them, ahead and beside or not.
+RandomIteration MakeRandomShardedIteration(std::mt19937_64& random);
+
 /// Answers every question with seconds drawn from the question and a seed: from
 /// a few values, so that ties are common, zero among them, or from many.
 class RandomCostModel final : public CostModel {
