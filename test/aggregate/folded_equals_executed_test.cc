@@ -105,6 +105,7 @@ int Compare(int cases, uint64_t seed, Make&& make) {
     REQUIRE(status == absl::OkStatus());
 
     CHECK(folded.iteration_time_s == executed.iteration_time_s);
+    CHECK(CountTasks(graph) == executed.tasks);
     REQUIRE(folded.ranks.size() == executed.classes.size());
     for (size_t c = 0; c < folded.ranks.size(); ++c) {
       CAPTURE(c);

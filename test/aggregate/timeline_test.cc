@@ -17,7 +17,7 @@ namespace {
 
 // A real program: 4 layers over 2 stages of 2 chunks, sequence-parallel over 2
 // devices, 2 replicas, everything overlapped.
-CostedGraph Transformer() {
+CostedGraph Transformer(ZeroStage zero = ZeroStage::kDistributedOptimizer) {
   Workload workload;
   workload.model.hidden = 512;
   workload.model.layers = 4;
@@ -34,7 +34,7 @@ CostedGraph Transformer() {
   config.micro_batch = 1;
   config.sequence_parallel = YesNo::kYes;
   config.recompute = Recompute::kSelective;
-  config.zero = ZeroStage::kDistributedOptimizer;
+  config.zero = zero;
   config.schedule = Schedule::kInterleaved1F1B;
   config.overlap_grad_reduce = YesNo::kYes;
   config.overlap_param_gather = YesNo::kYes;
@@ -58,7 +58,8 @@ Timeline Expanded(const CostedGraph& costed) {
 }
 
 std::vector<CostedGraph> Graphs() {
-  std::vector<CostedGraph> graphs = {hand_made::TwoStages(), Transformer()};
+  std::vector<CostedGraph> graphs = {hand_made::TwoStages(), Transformer(),
+                                     Transformer(ZeroStage::kParameters)};
   for (uint32_t seed = 0; seed < 300; ++seed)
     graphs.push_back(hand_made::RandomGraph(seed));
   return graphs;

@@ -190,6 +190,13 @@ TEST_CASE("the table of state bytes that was used is told") {
        StateTable::kZero, 16 * 2 + 14},
       {Precision::kBf16, Precision::kBf16, ZeroStage::kNone,
        StateTable::kStated, 16 * 16},
+      // Stage 3: 16 P / N, whatever is gathered and reduced.
+      {Precision::kBf16, Precision::kNotStated, ZeroStage::kParameters,
+       StateTable::kFullySharded, 16},
+      {Precision::kFp16, Precision::kFp32, ZeroStage::kParameters,
+       StateTable::kFullySharded, 16},
+      {Precision::kFp32, Precision::kNotStated, ZeroStage::kParameters,
+       StateTable::kFullySharded, 16},
   };
   for (const auto& row : rows) {
     workload.precision = row.precision;
@@ -223,8 +230,8 @@ TEST_CASE("an optimizer without two moments is in no table") {
 }
 
 TEST_CASE("7.5 billion parameters over 64 devices as the ZeRO paper has them") {
-  // Figure 1 of arXiv 1910.02054: 120, 31.4 and 16.6 GB. The text and the
-  // formula give 31.40625 and 16.640625.
+  // Figure 1 of arXiv 1910.02054: 120, 31.4, 16.6 and 1.9 GB. The text and the
+  // formula give 31.40625, 16.640625 and 1.875.
   Workload workload;
   ModelSpec& model = workload.model;
   model = DenseGated("7.5B", 4000, 38, 40, 40, 16000, 51200);
@@ -246,6 +253,7 @@ TEST_CASE("7.5 billion parameters over 64 devices as the ZeRO paper has them") {
   CHECK(7.5 * bytes_a_parameter(ZeroStage::kOptimizerState) ==
         Approx(31.40625));
   CHECK(7.5 * bytes_a_parameter(ZeroStage::kGradients) == Approx(16.640625));
+  CHECK(7.5 * bytes_a_parameter(ZeroStage::kParameters) == Approx(1.875));
 }
 
 TEST_CASE("32-bit logits of 8192 tokens and 151936 words are 4.637 GiB") {

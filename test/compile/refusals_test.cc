@@ -43,7 +43,8 @@ TEST_CASE("compressed keys and values without latent attention are refused") {
 TEST_CASE("ways to divide that are not modelled are refused by name") {
   Question q = Dense();
   q.config.zero = ZeroStage::kParameters;
-  CheckRefused(q, "sharded parameters (ZeRO-3)");
+  q.workload.model.mtp_layers = 1;
+  CheckRefused(q, "sharded parameters (ZeRO-3) with multi-token prediction");
   q = Dense();
   q.workload.model = Qwen3_30B_A3B();
   q.config.zero = ZeroStage::kDistributedOptimizer;
