@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -29,6 +30,21 @@ void CheckSameClass(const RankPrediction& folded,
   CHECK(folded.memory.logits_bytes == kind(TensorKind::kLogits));
   CHECK(folded.memory.buffers_bytes ==
         kind(TensorKind::kTemporary) + kind(TensorKind::kBuffer));
+}
+
+// How the exposed communication divides, of the class that works longest.
+void CheckSameParts(const Prediction& folded, const Execution& executed) {
+  const auto work = [](const ExecutedClass& c) {
+    return c.compute_s + c.exposed_communication_s;
+  };
+  const auto longest =
+      std::max_element(executed.classes.begin(), executed.classes.end(),
+                       [&](const ExecutedClass& a, const ExecutedClass& b) {
+                         return work(a) < work(b);
+                       });
+  CHECK(folded.time.tensor_communication_s == longest->exposed_tensor_s);
+  CHECK(folded.time.pipeline_communication_s == longest->exposed_pipeline_s);
+  CHECK(folded.time.data_communication_s == longest->exposed_data_s);
 }
 
 void CheckSameTotals(const Prediction& folded, const Execution& executed) {
@@ -111,6 +127,7 @@ int Compare(int cases, uint64_t seed, Make&& make) {
       CAPTURE(c);
       CheckSameClass(folded.ranks[c], executed.classes[c]);
     }
+    CheckSameParts(folded, executed);
     CheckSameTotals(folded, executed);
     ++compared;
     if (static_cast<int64_t>(folded.ranks.size()) > made.config.pp) {
