@@ -222,7 +222,8 @@ struct EnumNames<Assumption> {
       "latent attention has the widths of DeepSeek-V3 where they are not "
       "stated (ranks 1536 and 512, heads of 128 + 64 and 128)",
       "layers without experts are as wide as the experts of a token together",
-      "parameters are gathered one unit ahead, and gradients are reduced beside "
+      "parameters are gathered one unit ahead, and gradients are reduced "
+      "beside "
       "the backward pass, as FSDP does"};
 };
 inline constexpr int kAssumptions = 26;

@@ -134,8 +134,7 @@ class Charger {
     const auto direction = segment.what == Segment::What::kForwardPass
                                ? Direction::kForward
                                : Direction::kBackward;
-    return WaitsWithin(folds_,
-                       folds_.pass(segment.index, direction, variant_),
+    return WaitsWithin(folds_, folds_.pass(segment.index, direction, variant_),
                        direction, variant_, seconds);
   }
 

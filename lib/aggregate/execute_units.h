@@ -113,7 +113,8 @@ class UnitRunner {
   void Communicate(int32_t collective, double issue_s) {
     if (collective < 0) return;
     const double start_s = std::max(data_free_s_, issue_s);
-    data_free_s_ = start_s + CollectiveSeconds(costed_, collective, rank_class_);
+    data_free_s_ =
+        start_s + CollectiveSeconds(costed_, collective, rank_class_);
     out_.Run(Stream::kData, start_s, data_free_s_,
              CollectiveSlot(graph_, collective, false), pass_);
   }

@@ -173,9 +173,9 @@ FoldedPass FoldUnitPass(const CostedGraph& costed, Folds& folds, int32_t chunk,
   const int32_t runs = blocks.end_run - blocks.begin_run;
   if (runs == 0) return pass;
   const auto run_at = [&](int32_t i) -> const BlockRun& {
-    return program.runs[direction == Direction::kForward
-                            ? blocks.begin_run + i
-                            : blocks.end_run - 1 - i];
+    return program
+        .runs[direction == Direction::kForward ? blocks.begin_run + i
+                                               : blocks.end_run - 1 - i];
   };
   int64_t staying_bytes = 0;
   for (int32_t i = 0; i < runs; ++i) {
@@ -203,8 +203,8 @@ FoldedPass FoldUnitPass(const CostedGraph& costed, Folds& folds, int32_t chunk,
     pass.duration += count * period;
     pass.waits += count * (period - block.duration);
     pass.compute += count * block.compute;
-    pass.overlapped += count * (block.overlapped +
-                                LoneWithin(folds, block, stretch.beside));
+    pass.overlapped +=
+        count * (block.overlapped + LoneWithin(folds, block, stretch.beside));
     pass.recomputed += count * block.recomputed;
     // As in other passes.
     const int32_t highest = block.left_bytes > 0 ? stretch.count - 1 : 0;

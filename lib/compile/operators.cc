@@ -118,18 +118,16 @@ MultiTokenOperators AddMultiTokenOperators(const Sizes& sizes,
 
 OperatorId AddGradientNorm(const Sizes& sizes, int64_t parameters,
                            Program& program) {
-  return AddElementwise(sizes, OperatorKind::kGradientNorm,
-                        OperatorPass::kOptimizer, parameters, 1,
-                        static_cast<double>(sizes.kept_gradient_bytes), 2,
-                        program);
+  return AddElementwise(
+      sizes, OperatorKind::kGradientNorm, OperatorPass::kOptimizer, parameters,
+      1, static_cast<double>(sizes.kept_gradient_bytes), 2, program);
 }
 
 OperatorId AddOptimizer(const Sizes& sizes, int64_t updated, Program& program) {
   // Gradients are read, optimizer state is read and written, weights written.
   // Shards of weights are their own 32-bit copy.
-  const int64_t weight_bytes = sizes.shards_weights
-                                   ? 2 * sizes.kept_weight_bytes
-                                   : sizes.weight_bytes;
+  const int64_t weight_bytes =
+      sizes.shards_weights ? 2 * sizes.kept_weight_bytes : sizes.weight_bytes;
   return AddElementwise(
       sizes, OperatorKind::kOptimizer, OperatorPass::kOptimizer, updated, 1,
       static_cast<double>(sizes.kept_gradient_bytes +

@@ -129,8 +129,9 @@ void AppendBuckets(const ExecutionGraph& graph, std::string& text) {
 
 void AppendUnits(const ExecutionGraph& graph, std::string& text) {
   if (graph.units.empty()) return;
-  text += "\nunits, one a block: gathered in every pass, reduced in backward "
-          "passes\n";
+  text +=
+      "\nunits, one a block: gathered in every pass, reduced in backward "
+      "passes\n";
   AppendLine(fmt::format("  {:>6} {:<12} {:>14}  {:<28} {:<28}  {}", "block",
                          "kind", "bytes", "gathered by", "reduced by", ""),
              text);
@@ -146,17 +147,15 @@ void AppendUnits(const ExecutionGraph& graph, std::string& text) {
   };
   for (size_t b = 0; b < graph.units.size(); ++b) {
     const Unit& unit = graph.units[b];
-    const std::string kept = unit.is_gathered_again
-                                 ? ""
-                                 : "there still in the backward pass";
-    AppendLine(
-        fmt::format("  {:>6} {:<12} {:>14}  {:<28} {:<28}  {}", b,
-                    graph.program.blocks[b].kind, unit.weights_bytes,
-                    names({unit.gather, unit.gather_experts}),
-                    names({unit.reduce, unit.reduce_replicas,
-                           unit.reduce_experts}),
-                    unit.stays ? "stays through the pass" : kept),
-        text);
+    const std::string kept =
+        unit.is_gathered_again ? "" : "there still in the backward pass";
+    AppendLine(fmt::format("  {:>6} {:<12} {:>14}  {:<28} {:<28}  {}", b,
+                           graph.program.blocks[b].kind, unit.weights_bytes,
+                           names({unit.gather, unit.gather_experts}),
+                           names({unit.reduce, unit.reduce_replicas,
+                                  unit.reduce_experts}),
+                           unit.stays ? "stays through the pass" : kept),
+               text);
   }
 }
 

@@ -143,9 +143,8 @@ void AddFinish(const ParallelConfig& config, ExecutionGraph& graph) {
   const int64_t gradient_bytes = program.gradient_bytes;
   const auto stages = program.stages.size();
   // Of sharded parameters a rank has the gradients of its shard.
-  const int64_t shards = config.zero == ZeroStage::kParameters
-                             ? graph.placement.shard_ranks
-                             : 1;
+  const int64_t shards =
+      config.zero == ZeroStage::kParameters ? graph.placement.shard_ranks : 1;
   graph.replicated_gradients.assign(stages, -1);
   for (size_t i = 0; i < stages && program.sequence_parallel; ++i) {
     graph.replicated_gradients[i] = lower::AddCollective(
@@ -198,9 +197,8 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
   const bool sharded = ShardsOptimizer(config.zero);
   // FSDP does both unless told not to.
   const bool units = config.zero == ZeroStage::kParameters;
-  graph.overlaps.grad_reduce =
-      units ? config.overlap_grad_reduce != YesNo::kNo
-            : IsYes(config.overlap_grad_reduce);
+  graph.overlaps.grad_reduce = units ? config.overlap_grad_reduce != YesNo::kNo
+                                     : IsYes(config.overlap_grad_reduce);
   graph.overlaps.param_gather =
       units ? config.overlap_param_gather != YesNo::kNo
             : IsYes(config.overlap_param_gather) && sharded;
@@ -219,8 +217,7 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
   status = CheckPasses(shape);
   if (!status.ok()) return status;
   AddSchedules(shape, graph);
-  const lower::BucketPlan plan =
-      PlanBuckets(config, graph.overlaps, placement);
+  const lower::BucketPlan plan = PlanBuckets(config, graph.overlaps, placement);
   AddChunks(plan, config.pp, graph);
   graph.units.clear();
   if (units) lower::AddUnits(plan, graph);

@@ -16,10 +16,10 @@ bool TurnsAtOnce(const ExecutionGraph& graph) {
           !ChunkOf(graph, rank, pass).is_last) {
         continue;
       }
-      const bool follows =
-          i > 0 && passes[i - 1].direction == Direction::kForward &&
-          passes[i - 1].chunk == pass.chunk &&
-          passes[i - 1].micro_batch == pass.micro_batch;
+      const bool follows = i > 0 &&
+                           passes[i - 1].direction == Direction::kForward &&
+                           passes[i - 1].chunk == pass.chunk &&
+                           passes[i - 1].micro_batch == pass.micro_batch;
       if (!follows) return false;
     }
   }
@@ -58,10 +58,10 @@ Unit MakeUnit(const BucketPlan& plan, const Block& block,
   unit.gather = dense.gather;
   unit.reduce = dense.reduce;
   if (!everywhere) {
-    unit.reduce_replicas = AddCollective(
-        {CollectiveKind::kAllReduce, Group::kReplica,
-         CeilDivide(dense.gradients_bytes, plan.shard_ranks)},
-        graph);
+    unit.reduce_replicas =
+        AddCollective({CollectiveKind::kAllReduce, Group::kReplica,
+                       CeilDivide(dense.gradients_bytes, plan.shard_ranks)},
+                      graph);
   }
   unit.gather_experts = experts.gather;
   unit.reduce_experts = experts.reduce;

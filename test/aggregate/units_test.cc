@@ -137,7 +137,8 @@ double DataSeconds(const Times& times, int64_t layers) {
          Sum(InOrder(times.reduce, layers, true));
 }
 
-TEST_CASE("what a unit ahead does not cover of gathers and reductions is exposed") {
+TEST_CASE(
+    "what a unit ahead does not cover of gathers and reductions is exposed") {
   std::mt19937_64 random(1);
   Stages stages;
   for (int i = 0; i < 500; ++i) {
@@ -240,7 +241,8 @@ TEST_CASE("beside the head lie its weights, its gradients and a layer whole") {
   const RankPrediction replicated = peak(whole);
   const auto layer_bytes = static_cast<double>(
       2 * (3 * 512 * 512 + 512 * 512 + 3 * 512 * 1024 + 2 * 512));
-  CHECK(sharded.memory.activations_bytes == replicated.memory.activations_bytes);
+  CHECK(sharded.memory.activations_bytes ==
+        replicated.memory.activations_bytes);
   CHECK(sharded.memory.logits_bytes == replicated.memory.logits_bytes);
   CHECK(sharded.memory.buffers_bytes - replicated.memory.buffers_bytes ==
         2 * kHighHeadBytes + layer_bytes);
@@ -251,7 +253,8 @@ TEST_CASE("beside the head lie its weights, its gradients and a layer whole") {
         2 * kHighHeadBytes);
 }
 
-TEST_CASE("in the middle of a backward pass two layers and two gradients lie there") {
+TEST_CASE(
+    "in the middle of a backward pass two layers and two gradients lie there") {
   // A head without logits to speak of, and a recomputed layer with much in it.
   Workload workload = SmallWorkload(6, 3);
   workload.model.vocab = 128;
@@ -282,11 +285,11 @@ TEST_CASE("in the middle of a backward pass two layers and two gradients lie the
   // The last layer leaves most behind it, but with the head in front of it only
   // that one's gradients are being reduced; so the one before it is highest.
   REQUIRE(head_gradients < unit.gradients_bytes);
-  const double last = static_cast<double>(2 * unit.weights_bytes +
-                                          unit.gradients_bytes + head_gradients);
-  const double before = static_cast<double>(2 * unit.weights_bytes +
-                                            2 * unit.gradients_bytes) -
-                        static_cast<double>(blocks[layer].stored_bytes);
+  const double last = static_cast<double>(
+      2 * unit.weights_bytes + unit.gradients_bytes + head_gradients);
+  const double before =
+      static_cast<double>(2 * unit.weights_bytes + 2 * unit.gradients_bytes) -
+      static_cast<double>(blocks[layer].stored_bytes);
   CHECK(sharded - stages.prediction.peak_memory_bytes ==
         std::max(last, before));
   CHECK(at >= stages.prediction.ranks[0].peak_time_s);

@@ -38,7 +38,8 @@ Traffic UnitTraffic(const ExecutionGraph& graph) {
       const Unit& unit = graph.units[run.block];
       const int64_t gather = bytes(unit.gather) + bytes(unit.gather_experts);
       traffic.gather_forward += run.count * gather;
-      traffic.gather_backward += unit.is_gathered_again ? run.count * gather : 0;
+      traffic.gather_backward +=
+          unit.is_gathered_again ? run.count * gather : 0;
       traffic.reduce_scatter +=
           run.count * (bytes(unit.reduce) + bytes(unit.reduce_experts));
       traffic.all_reduce += run.count * bytes(unit.reduce_replicas);
@@ -81,7 +82,8 @@ TEST_CASE("sharded parameters move half as much again as whole gradients") {
   const Collective& reduce = whole.collectives[whole.buckets[0].reduce];
   REQUIRE(reduce.kind == CollectiveKind::kAllReduce);
   CHECK(2 * (traffic.gather_forward + traffic.gather_backward +
-             traffic.reduce_scatter) == 3 * (2 * reduce.bytes));
+             traffic.reduce_scatter) ==
+        3 * (2 * reduce.bytes));
 }
 
 TEST_CASE("gradients are reduced as they are stated to be") {
@@ -109,8 +111,10 @@ TEST_CASE("a backward pass that follows at once finds the head still there") {
     Schedule schedule;
     bool finds;
   } cases[] = {
-      {1, 1, Schedule::kNotStated, true}, {1, 1, Schedule::kGPipe, false},
-      {4, 1, Schedule::k1F1B, true},      {4, 1, Schedule::kGPipe, false},
+      {1, 1, Schedule::kNotStated, true},
+      {1, 1, Schedule::kGPipe, false},
+      {4, 1, Schedule::k1F1B, true},
+      {4, 1, Schedule::kGPipe, false},
       {2, 2, Schedule::kInterleaved1F1B, true},
   };
   for (const auto& c : cases) {
@@ -125,7 +129,8 @@ TEST_CASE("a backward pass that follows at once finds the head still there") {
   }
 }
 
-TEST_CASE("a head that has no weights of its own keeps those of the embedding") {
+TEST_CASE(
+    "a head that has no weights of its own keeps those of the embedding") {
   Workload workload = SmallWorkload(4, 4);
   workload.model.tied_embeddings = YesNo::kYes;
   const ExecutionGraph graph = Lowered(workload, Sharded(2));
@@ -144,7 +149,8 @@ TEST_CASE("a head that has no weights of its own keeps those of the embedding") 
   for (const Unit& unit : Lowered(workload, config).units) CHECK(!unit.stays);
 }
 
-TEST_CASE("hybrid sharding reduces within the group, then across the replicas") {
+TEST_CASE(
+    "hybrid sharding reduces within the group, then across the replicas") {
   const Workload workload = SmallWorkload(4, 16);
   ParallelConfig config = Sharded(8);
   config.zero_group = 4;
