@@ -83,6 +83,12 @@ absl::Status CheckModelled(const Workload& workload,
         "sharded parameters (ZeRO-3) with multi-token prediction, whose layers "
         "use the weights of embedding and head");
   }
+  if (config.zero == ZeroStage::kParameters &&
+      config.schedule > Schedule::kInterleaved1F1B) {
+    return NotModelled(
+        fmt::format("sharded parameters (ZeRO-3) under schedule {}",
+                    std::string(Name(config.schedule))));
+  }
   if (config.recompute == Recompute::kOperators &&
       config.recompute_modules.empty()) {
     return NotModelled(
@@ -94,7 +100,9 @@ absl::Status CheckModelled(const Workload& workload,
     return NotModelled("offloaded activations");
   }
   if (IsYes(config.offload_optimizer)) {
-    return NotModelled("an offloaded optimizer");
+    return NotModelled(
+        "an offloaded optimizer: no system states the bandwidth of its host's "
+        "link and memory");
   }
   if (GradientBytes(workload.gradient_precision) == kNotModelled) {
     return NotModelled(fmt::format(

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include "fmt/format.h"
 #include "lib/core/operator_text.h"
 #include "lib/lower/pass_notation.h"
+#include "lib/lower/units_text.h"
 #include "lmsimbench/execution_graph.h"
 #include "lmsimbench/fmt.h"
 
@@ -124,38 +124,6 @@ void AppendBuckets(const ExecutionGraph& graph, std::string& text) {
               CompleteAt(graph, placed, bucket)),
           text);
     }
-  }
-}
-
-void AppendUnits(const ExecutionGraph& graph, std::string& text) {
-  if (graph.units.empty()) return;
-  text +=
-      "\nunits, one a block: gathered in every pass, reduced in backward "
-      "passes\n";
-  AppendLine(fmt::format("  {:>6} {:<12} {:>14}  {:<28} {:<28}  {}", "block",
-                         "kind", "bytes", "gathered by", "reduced by", ""),
-             text);
-  const auto names = [&](std::initializer_list<int32_t> ids) {
-    std::vector<std::string> all;
-    for (const int32_t id : ids) {
-      if (id < 0) continue;
-      all.push_back(all.empty() ? CollectiveName(graph, id)
-                                : fmt::format("c{}", id));
-    }
-    return all.empty() ? std::string("-")
-                       : fmt::format("{}", fmt::join(all, ", "));
-  };
-  for (size_t b = 0; b < graph.units.size(); ++b) {
-    const Unit& unit = graph.units[b];
-    const std::string kept =
-        unit.is_gathered_again ? "" : "there still in the backward pass";
-    AppendLine(fmt::format("  {:>6} {:<12} {:>14}  {:<28} {:<28}  {}", b,
-                           graph.program.blocks[b].kind, unit.weights_bytes,
-                           names({unit.gather, unit.gather_experts}),
-                           names({unit.reduce, unit.reduce_replicas,
-                                  unit.reduce_experts}),
-                           unit.stays ? "stays through the pass" : kept),
-               text);
   }
 }
 
@@ -290,33 +258,9 @@ class RankText {
     Say(stream, fmt::format("{} times {}", count,
                             CollectiveName(graph_, graph_.transfer)));
   }
-  // What units have on the data stream.
-  int64_t UnitCollectives(Direction direction) const {
-    int64_t count = 0;
-    if (graph_.units.empty()) return count;
-    for (int32_t c = 0; c < graph_.chunks_per_rank; ++c) {
-      const PlacedChunk& placed =
-          graph_.chunks[rank_ * graph_.chunks_per_rank + c];
-      const Chunk& chunk = graph_.program.chunks[placed.kind];
-      for (const BlockRun& run : Runs(graph_.program, chunk)) {
-        const Unit& unit = graph_.units[run.block];
-        const bool gathers =
-            direction == Direction::kForward || unit.is_gathered_again;
-        if (gathers && (unit.gather >= 0 || unit.gather_experts >= 0)) {
-          count += run.count;
-        }
-      }
-    }
-    return count;
-  }
   void Data() {
-    if (!graph_.units.empty()) {
-      Say(Stream::kData,
-          fmt::format("{} units gathered for the forward and {} for the "
-                      "backward passes of a micro-batch",
-                      UnitCollectives(Direction::kForward),
-                      UnitCollectives(Direction::kBackward)));
-    }
+    const std::string units = lower::UnitsOfRankText(graph_, rank_);
+    if (!units.empty()) Say(Stream::kData, units);
     const Buckets buckets = CountBuckets(graph_, rank_);
     const bool early = graph_.overlaps.param_gather;
     const std::string gathers = Gathers(buckets.gathered);
@@ -407,7 +351,7 @@ std::string ToText(const ExecutionGraph& graph) {
   text += "F2.1: forward pass of micro-batch 2 through chunk 1 of its rank\n";
   AppendCollectives(graph, text);
   AppendBuckets(graph, text);
-  AppendUnits(graph, text);
+  text += lower::UnitsText(graph);
   for (int64_t rank = 0; rank < graph.placement.pp; ++rank) {
     AppendRank(graph, rank, text);
   }

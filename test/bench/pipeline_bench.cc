@@ -7,6 +7,7 @@
 //   E: 512 devices (pp 8, dp 64, ep 32), 64 layers of latent attention and 256
 //   experts, 64 micro-batches
 //   C: 512 devices (tp 8, pp 4, dp 4, cp 4), 80 layers, 64 micro-batches
+//   F: as M, with sharded parameters over 4 of the 8 replicas
 // LowerAggregate is lower and aggregate with all outputs, ExecuteOperators the
 // operator-level executor on the same costed graphs, which lie in memory one
 // behind the other; their ratio in one run is what counts. AllStages are all
@@ -39,12 +40,12 @@ struct Size {
   int64_t tp, pp, vpp, dp, layers, micro_batches, hidden;
   int64_t ep = 1;
   int64_t cp = 1;
+  bool sharded = false;
 };
-constexpr Size kSizes[] = {{2, 2, 1, 2, 32, 16, 4096},
-                           {8, 8, 1, 8, 96, 64, 12288},
-                           {8, 16, 8, 128, 128, 512, 16384},
-                           {1, 8, 1, 64, 64, 64, 7168, 32},
-                           {8, 4, 1, 4, 80, 64, 8192, 1, 4}};
+constexpr Size kSizes[] = {
+    {2, 2, 1, 2, 32, 16, 4096},       {8, 8, 1, 8, 96, 64, 12288},
+    {8, 16, 8, 128, 128, 512, 16384}, {1, 8, 1, 64, 64, 64, 7168, 32},
+    {8, 4, 1, 4, 80, 64, 8192, 1, 4}, {8, 8, 1, 8, 96, 64, 12288, 1, 1, true}};
 
 template <typename T>
 T Need(absl::StatusOr<T> value) {
@@ -123,7 +124,9 @@ std::vector<Question> Questions(const Size& size) {
     config.micro_batch = 1 + i % 2;
     config.sequence_parallel = (i / 2) % 2 != 0 ? YesNo::kYes : YesNo::kNo;
     config.overlap_tensor = (i / 2) % 2 != 0 ? YesNo::kYes : YesNo::kNo;
-    config.zero = ZeroStage::kDistributedOptimizer;
+    config.zero = size.sharded ? ZeroStage::kParameters
+                               : ZeroStage::kDistributedOptimizer;
+    if (size.sharded) config.zero_group = 4;
     config.recompute = i % 3 == 0 ? Recompute::kFull : Recompute::kNone;
     config.overlap_grad_reduce = YesNo::kYes;
     config.overlap_param_gather = i < 4 ? YesNo::kYes : YesNo::kNo;
@@ -282,11 +285,11 @@ void StagedSimulator(benchmark::State& state) {
   });
 }
 
-BENCHMARK(LowerAggregate)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
-BENCHMARK(ExecuteOperators)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
-BENCHMARK(AllStages)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
-BENCHMARK(StagedSimulator)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
-BENCHMARK(LowerOnly)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
+BENCHMARK(LowerAggregate)->DenseRange(0, 5)->Unit(benchmark::kMicrosecond);
+BENCHMARK(ExecuteOperators)->DenseRange(0, 5)->Unit(benchmark::kMicrosecond);
+BENCHMARK(AllStages)->DenseRange(0, 5)->Unit(benchmark::kMicrosecond);
+BENCHMARK(StagedSimulator)->DenseRange(0, 5)->Unit(benchmark::kMicrosecond);
+BENCHMARK(LowerOnly)->DenseRange(0, 5)->Unit(benchmark::kMicrosecond);
 BENCHMARK(OneStage)
     ->ArgsProduct({{0, 1, 3}, {0, 1, 2, 3}})
     ->Unit(benchmark::kMicrosecond);

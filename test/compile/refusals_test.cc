@@ -46,6 +46,12 @@ TEST_CASE("ways to divide that are not modelled are refused by name") {
   q.workload.model.mtp_layers = 1;
   CheckRefused(q, "sharded parameters (ZeRO-3) with multi-token prediction");
   q = Dense();
+  q.workload.model.layers = 32;
+  q.config.pp = 4;
+  q.config.zero = ZeroStage::kParameters;
+  q.config.schedule = Schedule::kZeroBubbleH1;
+  CheckRefused(q, "sharded parameters (ZeRO-3) under schedule zb-h1");
+  q = Dense();
   q.workload.model = Qwen3_30B_A3B();
   q.config.zero = ZeroStage::kDistributedOptimizer;
   q.config.dp = 4;
@@ -84,7 +90,7 @@ TEST_CASE("state in the host's memory is refused by name") {
   CheckRefused(q, "offloaded activations");
   q = Dense();
   q.config.offload_optimizer = YesNo::kYes;
-  CheckRefused(q, "an offloaded optimizer");
+  CheckRefused(q, "an offloaded optimizer: no system states the bandwidth");
 }
 
 TEST_CASE("operators that the framework chooses to recompute are refused") {
