@@ -16,9 +16,11 @@ namespace lmsimbench {
 namespace {
 
 // A legal random iteration.
-RandomIteration Legal(std::mt19937_64& random) {
+// With sharded parameters, if asked for.
+RandomIteration Legal(std::mt19937_64& random, bool sharded = false) {
   while (true) {
     RandomIteration made = MakeRandomIteration(random);
+    if (sharded) made.config.zero = ZeroStage::kParameters;
     if (IsLegal(made.workload, made.config, kNoCount)) return made;
   }
 }
@@ -62,7 +64,7 @@ TEST_CASE("the parts of every rank sum to the iteration time") {
   std::mt19937_64 random(11);
   Stages stages;
   for (int i = 0; i < 3000; ++i) {
-    const RandomIteration made = Legal(random);
+    const RandomIteration made = Legal(random, i % 3 == 0);
     CAPTURE(fmt::format("{}", made.config), fmt::format("{}", made.workload));
     RunStages(made.workload, made.config, made.system,
               RandomCostModel(random()), stages);
@@ -111,7 +113,7 @@ TEST_CASE("a cheaper kernel or collective makes no iteration longer") {
   Stages stages;
   int shorter = 0;
   for (int i = 0; i < 3000; ++i) {
-    const RandomIteration made = Legal(random);
+    const RandomIteration made = Legal(random, i % 3 == 0);
     CAPTURE(fmt::format("{}", made.config), fmt::format("{}", made.workload));
     Cheaper model(random());
     RunStages(made.workload, made.config, made.system, model, stages);
@@ -144,7 +146,7 @@ TEST_CASE("a faster link makes no iteration longer") {
   const auto links = MakeCollectiveModel(parameters);
   int shorter = 0;
   for (int i = 0; i < 1000; ++i) {
-    RandomIteration made = Legal(random);
+    RandomIteration made = Legal(random, i % 3 == 0);
     CAPTURE(fmt::format("{}", made.config), fmt::format("{}", made.workload),
             fmt::format("{}", made.system));
     FixedModel model({0, Evidence::kAnalytic});
