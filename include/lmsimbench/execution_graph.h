@@ -13,7 +13,8 @@
 /// What `Lower` makes: what runs in one iteration, at two levels.
 ///
 /// The lower level are *pass templates*: the program's chunks, each of which
-/// has one forward and one backward pass. The upper level are *schedules*: for
+/// has one forward and one backward pass, and where the program splits its
+/// backward passes one weight pass. The upper level are *schedules*: for
 /// every pipeline rank the order of its passes. Single tasks are not stored;
 /// `Expand` (timeline.h) lists them. There are no edges: a pass waits for the
 /// pass before it on its rank and for the transfer that brings its input, and
@@ -27,38 +28,58 @@
 /// 2. *Passes* run in the order of the schedule. A pass starts when the compute
 ///    stream is free and its input has arrived: a forward pass of a chunk that
 ///    is not the first needs a transfer from the chunk before, a backward pass
-///    of a chunk that is not the last one from the chunk behind. It goes
-///    through its blocks, and each block through its steps, as `Step` says; a
-///    block starts when all before it has ended. In the forward pass of
-///    micro-batch 0, with `overlaps.param_gather`, a block also waits for the
-///    gather of the last of the buckets that hold its parameters. A pass ends
-///    when its computations and its collectives have ended.
+///    of a chunk that is not the last one from the chunk behind. A weight pass
+///    needs no transfer: it stands somewhere behind the backward pass of its
+///    micro-batch and chunk. A pass goes through its blocks (a weight pass in
+///    the order of a backward pass), and each block through its steps in that
+///    direction, as `Step` says; a block starts when all before it has ended.
+///    Passes may form a *chain* (each but its last one has `with_next`), where
+///    the way turns back (3.): it starts when the inputs of all its passes have
+///    arrived, its passes run one behind the other, and what they hand on goes
+///    when the last of them has ended, in the order of the passes. In the
+///    forward pass of its first micro-batch, with `overlaps.param_gather`, a
+///    block also waits for the gather of the last of the buckets that hold its
+///    parameters. A pass ends when its computations and its collectives have
+///    ended.
 /// 3. *Transfers.* At the end of a forward pass of a chunk that is not the last
-///    the output goes to the next rank, at the end of a backward pass of a
-///    chunk that is not the first the gradient to the previous one (ranks form
-///    a ring: the last rank's next is the first). A transfer starts when the
-///    pass has ended and the transfer before it in that direction from that
-///    rank has; it occupies the send stream of the one and the receive stream
-///    of the other until it arrives. Without `overlaps.p2p` the compute stream
-///    of the sender is held until then. Its cost is that of the link between
-///    the two, `Group::kPipeline` of the rank whose next is the other.
+///    the output goes to the chunk behind, at the end of a backward pass of a
+///    chunk that is not the first the gradient to the chunk before. Behind a
+///    chunk comes the same chunk of the next rank (ranks form a ring: behind
+///    chunk c of the last rank comes chunk c + 1 of the first). With
+///    `turns_back` chunk 0 goes from the first rank to the last and chunk 1
+///    from the last to the first: behind chunk 0 of the last rank comes chunk 1
+///    of the same rank, and what goes between these two is there when the pass
+///    has ended, without a transfer. A transfer starts when the pass has ended
+///    and the transfer before it from that rank to that neighbour has; it
+///    occupies the send stream of the one and the receive stream of the other
+///    until it arrives. Without `overlaps.p2p` the compute stream of the sender
+///    is held until then, behind a chain until the last of its transfers has
+///    arrived. Its cost is that of the link between the two, `Group::kPipeline`
+///    of the rank whose next is the other. With `bidirectional` the two chunks
+///    of a rank have nothing to do with each other: either takes its half of
+///    the micro-batches to its own end.
 /// 4. *Reductions.* With `overlaps.grad_reduce` a bucket is ready when its step
-///    ends, in the last backward pass of its chunk (that of the last
-///    micro-batch), or in each with `reduces_every_backward`; `reduce`, then
-///    `reduce_replicas`, run on the data stream in the order in which buckets
-///    become ready. Without it all buckets run in the same order after the last
-///    pass (with `reduces_every_backward` as often as there are micro-batches).
-///    Ranks of different kinds of pipeline reduce together: each reduction of a
-///    pipeline rank starts when its bucket is ready and the data stream is free
-///    in every kind.
+///    ends, in the last backward pass of its chunk (that of its last
+///    micro-batch), or in each with `reduces_every_backward`. Where the program
+///    splits its backward passes it is the weight passes instead, and a bucket
+///    whose gradients all come from the backward pass of a block, as those of
+///    norms and embeddings, is ready when the weight pass comes to that block.
+///    `reduce`, then `reduce_replicas`, run on the data stream in the order in
+///    which buckets become ready. Without it all buckets run in the same order
+///    after the last pass (with `reduces_every_backward` as often as there are
+///    micro-batches). Ranks of different kinds of pipeline reduce together:
+///    each reduction of a pipeline rank starts when its bucket is ready and the
+///    data stream is free in every kind.
 /// 5. *After the last pass*, when compute and data stream are free: the
-///    `replicated_gradients` of the rank on the tensor stream; on first and
-///    last pipeline rank `embedding_gradients` on the data stream, which start
-///    when both ranks of a pipeline are there; the gradient norm operator; the
-///    `gradient_norm` collective on the data stream, which starts when all
-///    classes are there; the optimizer operator; and without
-///    `overlaps.param_gather` the gathers on the data stream, in the order
-///    of 1.
+///    `replicated_gradients` of the rank on the tensor stream; with
+///    `bidirectional` its `copied_gradients` on the data stream, which start
+///    when both ranks of a pair are there, and cost what they would between the
+///    first and the last rank of the pipeline; on first and last pipeline rank
+///    `embedding_gradients` on the data stream, which start when both ranks of
+///    a pipeline are there; the gradient norm operator; the `gradient_norm`
+///    collective on the data stream, which starts when all classes are there;
+///    the optimizer operator; and without `overlaps.param_gather` the gathers
+///    on the data stream, in the order of 1.
 /// 6. The iteration ends when the last class has ended.
 /// 7. *Units.* Where parameters are sharded (ZeRO-3, FSDP) the graph has a unit
 ///    for every block of the program and no buckets, and 1 does not apply. A
@@ -90,11 +111,12 @@ namespace lmsimbench {
 /// Streams of a device. Each runs one thing at a time, in order.
 enum class Stream : uint8_t {
   kCompute,
-  kTensor,           ///< collectives within passes
-  kSendForward,      ///< activations to the next stage
-  kSendBackward,     ///< gradients to the previous stage
-  kReceiveForward,   ///< activations from the previous stage
-  kReceiveBackward,  ///< gradients from the next stage
+  kTensor,          ///< collectives within passes
+  kSendForward,     ///< to the next rank: activations; of chunk 1 gradients
+                    ///< where the way along the ranks turns back
+  kSendBackward,    ///< to the previous rank: gradients; of chunk 1 activations
+  kReceiveForward,  ///< from the previous rank
+  kReceiveBackward,  ///< from the next rank
   kData,             ///< gradient reduction and parameter gathers
 };
 template <>
@@ -105,11 +127,16 @@ struct EnumNames<Stream> {
 };
 inline constexpr int kStreams = 7;
 
-enum class Direction : uint8_t { kForward, kBackward };
+enum class Direction : uint8_t {
+  kForward,
+  kBackward,  ///< all gradients, or those of inputs where passes are split
+  kWeight,    ///< gradients of weights, where passes are split
+};
 template <>
 struct EnumNames<Direction> {
-  static constexpr const char* kNames[] = {"forward", "backward"};
+  static constexpr const char* kNames[] = {"forward", "backward", "weight"};
 };
+inline constexpr int kDirections = 3;
 
 /// One pass of one micro-batch through one chunk of a rank.
 struct Pass {
@@ -117,6 +144,8 @@ struct Pass {
   /// Chunk of the rank, 0 .. vpp - 1.
   int16_t chunk = 0;
   Direction direction = Direction::kForward;
+  /// Belongs to one chain with the pass behind it in the schedule.
+  bool with_next = false;
 };
 
 /// A bucket of gradients: reduced as soon as the last of them is complete.
@@ -125,7 +154,9 @@ struct Bucket {
   int64_t parameters = 0;
   /// Where in the backward pass it becomes complete: which block, counted in
   /// the order in which the pass goes through the repeated blocks of its chunk,
-  /// and which step of that block's backward steps.
+  /// and which step of that block's backward steps. Where passes are split:
+  /// where in the weight pass, and which of the weight steps, or -1 for when
+  /// the pass comes to the block.
   int32_t block = 0;
   int32_t step = 0;
   /// Index into `ExecutionGraph::collectives` of what reduces it, and of what
@@ -199,6 +230,15 @@ struct ExecutionGraph {
   /// `chunks_per_rank` chunks of each pipeline rank, rank by rank.
   std::vector<PlacedChunk> chunks;
   int32_t chunks_per_rank = 1;
+  /// Of two chunks of a rank, the first is passed on the way from the first
+  /// rank to the last, the second on the way back.
+  bool turns_back = false;
+  /// Every stage has two copies: chunk 0 of rank r, which takes the first half
+  /// of the micro-batches from the first rank to the last, and chunk 1 of rank
+  /// pp - 1 - r, which takes the others from the last to the first. Chunk 0 of
+  /// the last rank is a last one, chunk 1 of it a first one. Goes with
+  /// `turns_back`.
+  bool bidirectional = false;
 
   /// Schedules of all pipeline ranks, one after the other; that of rank r is
   /// [schedule_begin[r], schedule_begin[r + 1]).
@@ -206,8 +246,8 @@ struct ExecutionGraph {
   std::vector<int32_t> schedule_begin;
 
   Overlaps overlaps;
-  /// Gradients are reduced in every backward pass, not only in the last of a
-  /// chunk.
+  /// Gradients are reduced in every pass that completes them, not only in the
+  /// last of a chunk.
   bool reduces_every_backward = false;
   /// Indices into `collectives`; -1 where there is nothing to communicate.
   int32_t transfer = -1;
@@ -216,12 +256,26 @@ struct ExecutionGraph {
   /// For each pipeline rank: gradients of replicated parameters under sequence
   /// parallelism.
   std::vector<int32_t> replicated_gradients;
+  /// With `bidirectional`, for each pipeline rank: gradients of the stages that
+  /// it holds, which ranks r and pp - 1 - r add.
+  std::vector<int32_t> copied_gradients;
 };
 
 /// True if parameters are gathered once, from the begin of the iteration.
 inline bool GathersAtBegin(const ExecutionGraph& graph) {
   return graph.overlaps.param_gather && graph.units.empty();
 }
+
+/// \{ Micro-batches that a chunk of a rank takes, from the first one on.
+inline int64_t FirstMicroBatch(const ExecutionGraph& graph, int64_t chunk) {
+  return graph.bidirectional && chunk == 1 ? graph.program.micro_batches / 2
+                                           : 0;
+}
+inline int64_t EndMicroBatch(const ExecutionGraph& graph, int64_t chunk) {
+  return graph.bidirectional && chunk == 0 ? graph.program.micro_batches / 2
+                                           : graph.program.micro_batches;
+}
+/// \}
 
 /// The passes of a pipeline rank in the order in which they run.
 inline absl::Span<const Pass> Passes(const ExecutionGraph& graph,

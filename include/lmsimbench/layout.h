@@ -24,6 +24,18 @@ int64_t PaddedVocab(int64_t vocab, int64_t divisor, int64_t tp);
 /// the other direction, not a chunk of its own.
 int64_t ChunksPerRank(const ParallelConfig& config);
 
+/// Whether a schedule computes the gradients of weights in passes of their own,
+/// as the zero-bubble schedules and those of DualPipe do.
+bool SplitsBackward(Schedule schedule);
+
+/// Whether chunk 0 of a rank is a stage on the way from the first rank to the
+/// last and chunk 1 one on the way back, as in ZB-V and DualPipeV.
+bool IsVShaped(Schedule schedule);
+
+/// Pipeline rank that holds a second copy of the stage of this one, for
+/// micro-batches from the other end, as under DualPipe; -1 where there is none.
+int64_t RankOfCopy(const ParallelConfig& config, int64_t rank);
+
 /// Pipeline rank of a model chunk, counted along the network from 0: round and
 /// round, or there and back under a V-shaped schedule.
 int64_t RankOfChunk(const ParallelConfig& config, int64_t chunk);

@@ -61,14 +61,14 @@ struct EnumNames<RecomputeMethod> {
 /// Order of forward and backward passes on a pipeline rank.
 enum class Schedule : uint8_t {
   kNotStated,
-  kGPipe,
-  k1F1B,
-  kInterleaved1F1B,
-  kZeroBubbleH1,
-  kZeroBubbleH2,
-  kZeroBubbleV,
-  kDualPipe,
-  kDualPipeV,
+  kGPipe,            ///< all forward passes, then all backward ones
+  k1F1B,             ///< forward and backward in turn
+  kInterleaved1F1B,  ///< the same over `vpp` chunks of a rank
+  kZeroBubbleH1,     ///< weight gradients have own passes; memory of 1F1B
+  kZeroBubbleH2,     ///< twice the memory, no bubble between equal passes
+  kZeroBubbleV,      ///< two chunks, there and back: no bubble, memory of 1F1B
+  kDualPipe,         ///< micro-batches from both ends, parameters held twice
+  kDualPipeV,        ///< half of it: two chunks of a rank, there and back
 };
 template <>
 struct EnumNames<Schedule> {

@@ -18,7 +18,7 @@ namespace lmsimbench {
 
 /// What a tensor is, for the account of memory.
 enum class TensorKind : uint8_t {
-  kActivation,  ///< kept from the forward pass to the backward pass
+  kActivation,  ///< kept from one pass to a later one
   kTemporary,   ///< lives within one pass
   kBuffer,      ///< gathered or received: holds what communication brings
   kLogits,      ///< output of the output layer, and its gradient
@@ -79,17 +79,19 @@ struct EnumNames<BlockKind> {
                                            "multi-token"};
 };
 
-/// A piece of the network that repeats: its forward and its backward steps.
-/// Steps are numbered through both, so a lifetime may reach from one to the
-/// other.
+/// A piece of the network that repeats: its forward steps, its backward steps
+/// and, where the program splits its backward passes, its weight steps, which
+/// compute the gradients of the weights of its linear layers. Steps are
+/// numbered through all of them, so a lifetime may reach from one to the other.
 struct Block {
   BlockKind kind = BlockKind::kLayers;
   /// Transformer layers in it.
   int32_t layers = 0;
   /// Ranges of `Program::steps`: forward [begin, backward), backward
-  /// [backward, end).
+  /// [backward, weight), weight gradients [weight, end).
   int32_t begin_step = 0;
   int32_t backward_step = 0;
+  int32_t weight_step = 0;
   int32_t end_step = 0;
   /// Range of `Program::tensors`.
   int32_t begin_tensor = 0;
@@ -255,6 +257,10 @@ struct Program {
   /// Activations between tensor-parallel regions are sharded, so gradients of
   /// replicated parameters are partial sums.
   bool sequence_parallel = false;
+  /// Gradients of the weights of linear layers are computed in a pass of their
+  /// own, at some time behind the backward pass; else blocks have no weight
+  /// steps, and backward passes compute all gradients.
+  bool splits_backward = false;
   /// Parameters of the embedding that the first and the last stage both hold;
   /// 0 where they share none.
   int64_t shared_embedding_parameters = 0;
@@ -274,6 +280,7 @@ struct Program {
 };
 
 /// \{ The steps of a block in one direction, in the order in which they run.
+/// Those of the backward pass are the ones in front of the weight steps.
 inline absl::Span<const Step> ForwardSteps(const Program& program,
                                            const Block& block) {
   return absl::MakeConstSpan(program.steps)
@@ -282,12 +289,18 @@ inline absl::Span<const Step> ForwardSteps(const Program& program,
 inline absl::Span<const Step> BackwardSteps(const Program& program,
                                             const Block& block) {
   return absl::MakeConstSpan(program.steps)
-      .subspan(block.backward_step, block.end_step - block.backward_step);
+      .subspan(block.backward_step, block.weight_step - block.backward_step);
+}
+inline absl::Span<const Step> WeightSteps(const Program& program,
+                                          const Block& block) {
+  return absl::MakeConstSpan(program.steps)
+      .subspan(block.weight_step, block.end_step - block.weight_step);
 }
 /// \}
 
-/// The runs of a chunk in forward order. A backward pass goes through them, and
-/// through the repetitions of each, from the last to the first.
+/// The runs of a chunk in forward order. A backward or a weight pass goes
+/// through them, and through the repetitions of each, from the last to the
+/// first.
 inline absl::Span<const BlockRun> Runs(const Program& program,
                                        const Chunk& chunk) {
   return absl::MakeConstSpan(program.runs)

@@ -100,7 +100,7 @@ class Charger {
     double seconds = 0;
     double lone = 0;
   };
-  using KnownByDirection = std::array<Known, 2>;
+  using KnownByDirection = std::array<Known, kDirections>;
 
   // Computation beside which no tensor collective runs, in the first `seconds`
   // of a segment.
@@ -113,9 +113,7 @@ class Charger {
           folds_, folds_.block(segment.index, Direction::kForward, variant_),
           seconds);
     }
-    const auto direction = segment.what == Segment::What::kForwardPass
-                               ? Direction::kForward
-                               : Direction::kBackward;
+    const auto direction = static_cast<Direction>(segment.what);
     Known& known = known_by_direction[static_cast<size_t>(direction)];
     if (known.index != segment.index || known.seconds != seconds) {
       known = {segment.index, seconds,
@@ -166,12 +164,13 @@ void VisitUncovered(Interval interval, Take&& take, Visit&& visit) {
 void AddComputation(const ExecutionGraph& graph, const Folds& folds,
                     const ClassTimes& times, int64_t rank, int32_t variant,
                     ClassAccount& account) {
-  const auto micro_batches = static_cast<double>(graph.program.micro_batches);
   for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
+    const auto micro_batches = static_cast<double>(EndMicroBatch(graph, c) -
+                                                   FirstMicroBatch(graph, c));
     const int32_t kind = graph.chunks[rank * graph.chunks_per_rank + c].kind;
-    for (const Direction direction :
-         {Direction::kForward, Direction::kBackward}) {
-      const FoldedPass& pass = folds.pass(kind, direction, variant);
+    for (int d = 0; d < folds.directions; ++d) {
+      const FoldedPass& pass =
+          folds.pass(kind, static_cast<Direction>(d), variant);
       account.compute += micro_batches * pass.compute;
       account.recomputed += micro_batches * pass.recomputed;
       account.overlapped += micro_batches * pass.overlapped;
@@ -238,12 +237,11 @@ class Account {
   // receives meanwhile adds nothing. All that is received has arrived before
   // the last pass, and thus before the tensor collective behind the passes.
   void ChargeBlockingTransfers() {
-    for (const auto& [sent, count] :
-         {std::pair(&mine_.sent[0], mine_.sent_count[0]),
-          std::pair(&mine_.sent[1], mine_.sent_count[1])}) {
-      if (count == 0) continue;
-      account_.exposed_pipeline += static_cast<double>(count) *
-                                   (sent->front().end - sent->front().start);
+    if (costed_.graph.turns_back) {
+      // Behind a chain several transfers may go at once.
+      account_.exposed_pipeline += mine_.held;
+    } else {
+      ChargeSent();
     }
     Merged<2> received({previous_.sent[0].data(), next_.sent[1].data()});
     Charger charger = NewCharger();
@@ -253,6 +251,16 @@ class Account {
                                 account_.overlapped);
                });
     account_.exposed_data -= charger.within_waits();
+  }
+
+  void ChargeSent() {
+    for (const auto& [sent, count] :
+         {std::pair(&mine_.sent[0], mine_.sent_count[0]),
+          std::pair(&mine_.sent[1], mine_.sent_count[1])}) {
+      if (count == 0) continue;
+      account_.exposed_pipeline += static_cast<double>(count) *
+                                   (sent->front().end - sent->front().start);
+    }
   }
 
   void ChargeTransfers() {

@@ -13,25 +13,49 @@ struct ChunkPlace {
 };
 
 /// \{ The place behind and the place before a chunk along the network. Ranks
-/// form a ring; the chunk of the result may be outside the rank's chunks.
-inline ChunkPlace Behind(ChunkPlace place, int64_t pp) {
+/// form a ring, or the way turns back at the last one; the chunk of the result
+/// may be outside the rank's chunks.
+inline ChunkPlace Behind(ChunkPlace place, const ExecutionGraph& graph) {
+  const int64_t pp = graph.placement.pp;
+  if (graph.turns_back && place.chunk == 1) {
+    return place.rank > 0 ? ChunkPlace{place.rank - 1, 1} : ChunkPlace{0, 2};
+  }
   if (place.rank + 1 < pp) return {place.rank + 1, place.chunk};
-  return {0, place.chunk + 1};
+  return {graph.turns_back ? place.rank : 0, place.chunk + 1};
 }
-inline ChunkPlace Before(ChunkPlace place, int64_t pp) {
+inline ChunkPlace Before(ChunkPlace place, const ExecutionGraph& graph) {
+  const int64_t pp = graph.placement.pp;
+  if (graph.turns_back && place.chunk == 1) {
+    return place.rank + 1 < pp ? ChunkPlace{place.rank + 1, 1}
+                               : ChunkPlace{place.rank, 0};
+  }
   if (place.rank > 0) return {place.rank - 1, place.chunk};
-  return {pp - 1, place.chunk - 1};
+  return {graph.turns_back ? 0 : pp - 1, place.chunk - 1};
 }
 /// \}
 
 /// Where the output of a pass goes, and where its input comes from.
-inline ChunkPlace Receiver(ChunkPlace place, Direction direction, int64_t pp) {
-  return direction == Direction::kForward ? Behind(place, pp)
-                                          : Before(place, pp);
+inline ChunkPlace Receiver(ChunkPlace place, Direction direction,
+                           const ExecutionGraph& graph) {
+  return direction == Direction::kForward ? Behind(place, graph)
+                                          : Before(place, graph);
 }
-inline ChunkPlace Sender(ChunkPlace place, Direction direction, int64_t pp) {
-  return direction == Direction::kForward ? Before(place, pp)
-                                          : Behind(place, pp);
+inline ChunkPlace Sender(ChunkPlace place, Direction direction,
+                         const ExecutionGraph& graph) {
+  return direction == Direction::kForward ? Before(place, graph)
+                                          : Behind(place, graph);
+}
+
+/// Whether a pass takes its input from another chunk, and hands on its output.
+inline bool TakesInput(const PlacedChunk& placed, Direction direction) {
+  return direction == Direction::kForward    ? !placed.is_first
+         : direction == Direction::kBackward ? !placed.is_last
+                                             : false;
+}
+inline bool HandsOn(const PlacedChunk& placed, Direction direction) {
+  return direction == Direction::kForward    ? !placed.is_last
+         : direction == Direction::kBackward ? !placed.is_first
+                                             : false;
 }
 
 /// The class whose link to its next rank a transfer on this stream of a class

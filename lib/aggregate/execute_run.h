@@ -164,9 +164,12 @@ class Executor {
       for (int64_t c = 0; c < Classes(); ++c) {
         RunningClass& running = ClassAt(c);
         const int32_t end = graph_.schedule_begin[running.rank + 1];
-        while (running.next_pass < end && RunPass(c)) {
+        while (running.next_pass < end) {
+          int32_t next = running.next_pass + 1;
+          while (next < end && graph_.passes[next - 1].with_next) ++next;
+          if (!RunChain(c, running.next_pass, next)) break;
           has_moved = true;
-          ++running.next_pass;
+          running.next_pass = next;
         }
         if (running.next_pass < end) waiting = true;
       }
@@ -186,25 +189,34 @@ class Executor {
                            micro_batch];
   }
 
-  // Runs the next pass of a class; false if its input has not arrived.
-  bool RunPass(int64_t c) {
+  // Runs the passes of a chain of a class, most often one alone; false if an
+  // input has not arrived.
+  bool RunChain(int64_t c, int32_t begin, int32_t end) {
     RunningClass& running = ClassAt(c);
-    const Pass& pass = graph_.passes[running.next_pass];
-    const bool forward = pass.direction == Direction::kForward;
-    const PlacedChunk& placed = ChunkOf(graph_, running.rank, pass);
-    double start_s = running.compute_free_s;
-    if (!(forward ? placed.is_first : placed.is_last)) {
+    double time_s = running.compute_free_s;
+    for (int32_t i = begin; i < end; ++i) {
+      const Pass& pass = graph_.passes[i];
+      if (!TakesInput(ChunkOf(graph_, running.rank, pass), pass.direction))
+        continue;
       const double arrival_s =
           Arrival(c, pass.chunk, pass.direction, pass.micro_batch);
       if (arrival_s < 0) return false;
-      start_s = std::max(start_s, arrival_s);
+      time_s = std::max(time_s, arrival_s);
     }
-    const double end_s = !graph_.units.empty()
-                             ? RunUnits(c, placed, pass, start_s)
-                         : forward ? RunForward(c, placed, pass, start_s)
-                                   : RunBackward(c, placed, pass, start_s);
-    running.compute_free_s = end_s;
-    if (!(forward ? placed.is_last : placed.is_first)) Send(c, pass, end_s);
+    for (int32_t i = begin; i < end; ++i) {
+      const Pass& pass = graph_.passes[i];
+      const PlacedChunk& placed = ChunkOf(graph_, running.rank, pass);
+      time_s = !graph_.units.empty() ? RunUnits(c, placed, pass, time_s)
+               : pass.direction == Direction::kForward
+                   ? RunForward(c, placed, pass, time_s)
+                   : RunBackward(c, placed, pass, time_s);
+    }
+    running.compute_free_s = time_s;
+    for (int32_t i = begin; i < end; ++i) {
+      const Pass& pass = graph_.passes[i];
+      if (HandsOn(ChunkOf(graph_, running.rank, pass), pass.direction))
+        Send(c, pass, time_s);
+    }
     return true;
   }
 
@@ -220,7 +232,8 @@ class Executor {
     const Program& program = graph_.program;
     BlockRunner<Out> runner(pass, ClassAt(c).memory, state_.pending.data(),
                             sink_.Class(c));
-    const bool waits = graph_.overlaps.param_gather && pass.micro_batch == 0;
+    const bool waits = graph_.overlaps.param_gather &&
+                       pass.micro_batch == FirstMicroBatch(graph_, pass.chunk);
     double time_s = start_s;
     int32_t block_index = 0;  // counted as in the backward pass
     if (waits) {
@@ -254,22 +267,28 @@ class Executor {
     return 0;
   }
 
+  // A backward or a weight pass.
   double RunBackward(int64_t c, const PlacedChunk& placed, const Pass& pass,
                      double start_s) {
     const Program& program = graph_.program;
     RunningClass& running = ClassAt(c);
     BlockRunner<Out> runner(pass, running.memory, state_.pending.data(),
                             sink_.Class(c));
-    const bool reduces = graph_.reduces_every_backward ||
-                         pass.micro_batch == program.micro_batches - 1;
+    const bool weights = pass.direction == Direction::kWeight;
+    const bool reduces =
+        weights == program.splits_backward &&
+        (graph_.reduces_every_backward ||
+         pass.micro_batch == EndMicroBatch(graph_, pass.chunk) - 1);
     int32_t bucket = reduces ? placed.begin_bucket : placed.end_bucket;
     const auto runs = Runs(program, program.chunks[placed.kind]);
     double time_s = start_s;
     int32_t block_index = 0;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       const Block& block = program.blocks[run->block];
-      const FlatStep* begin = state_.flat.Of(c, block.backward_step);
-      const FlatStep* end = state_.flat.Of(c, block.end_step);
+      const FlatStep* begin =
+          state_.flat.Of(c, weights ? block.weight_step : block.backward_step);
+      const FlatStep* end =
+          state_.flat.Of(c, weights ? block.end_step : block.weight_step);
       for (int32_t i = 0; i < run->count; ++i, ++block_index) {
         if (bucket == placed.end_bucket ||
             graph_.buckets[bucket].block != block_index) {
@@ -277,12 +296,14 @@ class Executor {
           continue;
         }
         double* ends = state_.ends.data();
+        const double block_start_s = time_s;
         time_s = runner.template Run<true>(begin, end, time_s, ends);
         for (; bucket < placed.end_bucket &&
                graph_.buckets[bucket].block == block_index;
              ++bucket) {
+          const int32_t step = graph_.buckets[bucket].step;
           running.ready.push_back(
-              {bucket, ends[graph_.buckets[bucket].step], pass});
+              {bucket, step < 0 ? block_start_s : ends[step], pass});
         }
       }
     }
@@ -291,21 +312,29 @@ class Executor {
 
   void Send(int64_t c, const Pass& pass, double end_s) {
     RunningClass& running = ClassAt(c);
-    const int way = static_cast<int>(pass.direction);
-    const bool forward = pass.direction == Direction::kForward;
-    const Stream out = forward ? Stream::kSendForward : Stream::kSendBackward;
-    const Stream in =
-        forward ? Stream::kReceiveForward : Stream::kReceiveBackward;
     const ChunkPlace to =
-        Receiver({running.rank, pass.chunk}, pass.direction, pp_);
+        Receiver({running.rank, pass.chunk}, pass.direction, graph_);
     const int64_t receiver = c - running.rank + to.rank;
+    if (graph_.turns_back && to.rank == running.rank) {
+      Arrival(c, to.chunk, pass.direction, pass.micro_batch) = end_s;
+      return;
+    }
+    const bool to_next = graph_.turns_back
+                             ? to.rank > running.rank
+                             : pass.direction == Direction::kForward;
+    const int way = to_next ? 0 : 1;
+    const Stream out = to_next ? Stream::kSendForward : Stream::kSendBackward;
+    const Stream in =
+        to_next ? Stream::kReceiveForward : Stream::kReceiveBackward;
     const double start_s = std::max(end_s, running.send_free_s[way]);
     const double arrival_s =
         start_s + CollectiveSeconds(costed_, graph_.transfer,
                                     LinkClass(graph_.placement, c, out));
     running.send_free_s[way] = arrival_s;
     Arrival(receiver, to.chunk, pass.direction, pass.micro_batch) = arrival_s;
-    if (!graph_.overlaps.p2p) running.compute_free_s = arrival_s;
+    if (!graph_.overlaps.p2p) {
+      running.compute_free_s = std::max(running.compute_free_s, arrival_s);
+    }
     if (graph_.transfer < 0) return;
     const int32_t slot = CollectiveSlot(graph_, graph_.transfer, false);
     Pass received = pass;
@@ -350,8 +379,10 @@ class Executor {
           std::max(running.data_free_s, running.compute_free_s);
       RunReplicatedGradients(c);
     }
-    for (int64_t first = 0; first < Classes(); first += pp_)
+    for (int64_t first = 0; first < Classes(); first += pp_) {
+      if (graph_.bidirectional) RunCopiedGradients(first);
       RunEmbeddingGradients(first);
+    }
     double all_s = 0;
     for (int64_t c = 0; c < Classes(); ++c) {
       RunOperator(c, graph_.program.stages[ClassAt(c).rank].gradient_norm);
@@ -378,6 +409,17 @@ class Executor {
     running.data_free_s += CollectiveSeconds(costed_, collective, c);
     sink_.Class(c).Run(Stream::kTensor, start_s, running.data_free_s,
                        CollectiveSlot(graph_, collective, false), NoPass());
+  }
+
+  void RunCopiedGradients(int64_t first) {
+    for (int64_t rank = 0; rank < pp_ / 2; ++rank) {
+      const int64_t copy = pp_ - 1 - rank;
+      const double start_s = std::max(ClassAt(first + rank).data_free_s,
+                                      ClassAt(first + copy).data_free_s);
+      for (const int64_t of : {rank, copy}) {
+        RunData(first + of, graph_.copied_gradients[of], start_s, NoPass());
+      }
+    }
   }
 
   void RunEmbeddingGradients(int64_t first) {

@@ -77,7 +77,8 @@ absl::Status FlattenSteps(const CostedGraph& costed, FlatSteps& flat) {
   for (const Block& block : program.blocks) {
     flat.longest_block =
         std::max({flat.longest_block, ForwardSteps(program, block).size(),
-                  BackwardSteps(program, block).size()});
+                  BackwardSteps(program, block).size(),
+                  WeightSteps(program, block).size()});
   }
   FlattenMarks(graph, flat.steps.data());
   absl::Status status = FlattenTensors(program, flat.steps.data());

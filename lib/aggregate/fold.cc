@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/aggregate/fold_units.h"
+#include "lib/lower/transfer_way.h"
 
 namespace lmsimbench::aggregate {
 namespace {
@@ -229,26 +230,27 @@ void FindVariants(const CostedGraph& costed, Folds& folds) {
 void Fold(const CostedGraph& costed, Folds& folds) {
   const Program& program = costed.graph.program;
   FindVariants(costed, folds);
+  folds.directions = static_cast<int32_t>(lower::LastDirection(program)) + 1;
   folds.lone.clear();
   folds.stretches.clear();
   folds.blocks.clear();
   folds.passes.clear();
   folds.step_end.resize(program.steps.size() * folds.variants);
   for (const Block& block : program.blocks) {
-    for (int32_t v = 0; v < folds.variants; ++v) {
-      folds.blocks.push_back(
-          FoldBlock(costed, block.begin_step, block.backward_step, v, folds));
-    }
-    for (int32_t v = 0; v < folds.variants; ++v) {
-      folds.blocks.push_back(
-          FoldBlock(costed, block.backward_step, block.end_step, v, folds));
+    const int32_t begin[] = {block.begin_step, block.backward_step,
+                             block.weight_step, block.end_step};
+    for (int32_t d = 0; d < folds.directions; ++d) {
+      for (int32_t v = 0; v < folds.variants; ++v) {
+        folds.blocks.push_back(
+            FoldBlock(costed, begin[d], begin[d + 1], v, folds));
+      }
     }
   }
   for (size_t c = 0; c < program.chunks.size(); ++c) {
-    for (const Direction direction :
-         {Direction::kForward, Direction::kBackward}) {
+    for (int32_t d = 0; d < folds.directions; ++d) {
       for (int32_t v = 0; v < folds.variants; ++v) {
         const auto chunk = static_cast<int32_t>(c);
+        const auto direction = static_cast<Direction>(d);
         folds.passes.push_back(
             costed.graph.units.empty()
                 ? FoldPass(program, folds, chunk, direction, v)

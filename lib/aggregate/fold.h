@@ -93,9 +93,11 @@ struct Folds {
   std::vector<int32_t> class_of_variant;
   /// Seconds of the program's collectives: `variant * collectives + index`.
   std::vector<double> collective_seconds;
-  /// `(block * 2 + direction) * variants + variant`.
+  /// Directions in which passes go: 3 where backward passes are split.
+  int32_t directions = 2;
+  /// `(block * directions + direction) * variants + variant`.
   std::vector<FoldedBlock> blocks;
-  /// `(chunk * 2 + direction) * variants + variant`.
+  /// `(chunk * directions + direction) * variants + variant`.
   std::vector<FoldedPass> passes;
   std::vector<LoneCompute> lone;
   std::vector<Stretch> stretches;
@@ -105,12 +107,14 @@ struct Folds {
 
   const FoldedBlock& block(int32_t index, Direction direction,
                            int32_t variant) const {
-    return blocks[(index * 2 + static_cast<int32_t>(direction)) * variants +
+    return blocks[(index * directions + static_cast<int32_t>(direction)) *
+                      variants +
                   variant];
   }
   const FoldedPass& pass(int32_t chunk, Direction direction,
                          int32_t variant) const {
-    return passes[(chunk * 2 + static_cast<int32_t>(direction)) * variants +
+    return passes[(chunk * directions + static_cast<int32_t>(direction)) *
+                      variants +
                   variant];
   }
 };

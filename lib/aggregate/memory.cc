@@ -23,8 +23,16 @@ struct StepRange {
 };
 StepRange RangeOf(const Block& block, Direction direction) {
   const int32_t backward = block.backward_step - block.begin_step;
-  if (direction == Direction::kForward) return {0, backward};
-  return {backward, block.end_step - block.begin_step};
+  const int32_t weight = block.weight_step - block.begin_step;
+  switch (direction) {
+    case Direction::kForward:
+      return {0, backward};
+    case Direction::kBackward:
+      return {backward, weight};
+    case Direction::kWeight:
+      break;
+  }
+  return {weight, block.end_step - block.begin_step};
 }
 
 // What one direction of a block leaves: made in it and not freed, or freed and
@@ -102,7 +110,8 @@ double BlockStart(const ExecutionGraph& graph, const ClassTimes& times,
                   const Pass& pass, const PeakPlace& place,
                   int32_t block_index) {
   const double start = times.pass_start[place.pass];
-  if (pass.direction == Direction::kBackward || pass.micro_batch != 0 ||
+  if (pass.direction != Direction::kForward ||
+      pass.micro_batch != FirstMicroBatch(graph, pass.chunk) ||
       !GathersAtBegin(graph)) {
     return start + place.block.start;
   }
@@ -125,17 +134,35 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
   const auto passes = Passes(graph, rank);
   const Stage& stage = program.stages[rank];
 
+  // Of the passes of each chunk in each direction.
+  struct PassBytes {
+    int64_t peak = 0;
+    int64_t left = 0;
+  };
+  absl::InlinedVector<PassBytes, 48> pass_bytes;
+  for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
+    const int32_t kind = graph.chunks[rank * graph.chunks_per_rank + c].kind;
+    for (int d = 0; d < kDirections; ++d) {
+      if (d >= folds.directions) {
+        pass_bytes.emplace_back();
+        continue;
+      }
+      const FoldedPass& pass =
+          folds.pass(kind, static_cast<Direction>(d), variant);
+      pass_bytes.push_back({pass.peak_bytes, pass.left_bytes});
+    }
+  }
   int64_t level = 0;
   int64_t peak = 0;
   size_t peak_pass = passes.size();
   for (size_t i = 0; i < passes.size(); ++i) {
-    const FoldedPass& pass = folds.pass(ChunkOf(graph, rank, passes[i]).kind,
-                                        passes[i].direction, variant);
-    if (level + pass.peak_bytes > peak) {
-      peak = level + pass.peak_bytes;
+    const PassBytes& bytes = pass_bytes[passes[i].chunk * kDirections +
+                                        static_cast<int>(passes[i].direction)];
+    if (level + bytes.peak > peak) {
+      peak = level + bytes.peak;
       peak_pass = i;
     }
-    level += pass.left_bytes;
+    level += bytes.left;
   }
 
   ClassMemory memory;
@@ -144,7 +171,7 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
   BytesByKind bytes = {};
   if (peak_pass < passes.size()) {
     for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
-      std::array<int64_t, 2> done = {};
+      std::array<int64_t, kDirections> done = {};
       for (size_t i = 0; i < peak_pass; ++i) {
         if (passes[i].chunk == c) {
           ++done[static_cast<size_t>(passes[i].direction)];
@@ -152,8 +179,10 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
       }
       const Chunk& chunk =
           program.chunks[graph.chunks[rank * graph.chunks_per_rank + c].kind];
-      AddLeft(program, chunk, Direction::kForward, INT32_MAX, done[0], bytes);
-      AddLeft(program, chunk, Direction::kBackward, INT32_MAX, done[1], bytes);
+      for (size_t d = 0; d < done.size(); ++d) {
+        AddLeft(program, chunk, static_cast<Direction>(d), INT32_MAX, done[d],
+                bytes);
+      }
     }
     const Pass& pass = passes[peak_pass];
     PeakPlace place;

@@ -23,7 +23,12 @@ class Runner {
         variant_(VariantOf(folds, static_cast<int64_t>(rank_class))) {}
 
   // Runs passes as far as their inputs have arrived; true if any has run.
-  bool Run() {
+  bool Run() { return graph_.turns_back ? RunTurning() : RunRound(); }
+
+ private:
+  // Chunks go round the ring of ranks: what goes over a link is taken in the
+  // order in which it is sent.
+  bool RunRound() {
     const PassPlan* const plans = times_.pass_plans.data() + plan_.begin_plan;
     const Pass* const passes = plan_.passes.data();
     const size_t count = plan_.passes.size();
@@ -47,7 +52,7 @@ class Runner {
     for (; at < count; ++at) {
       const Pass pass = passes[at];
       const auto d = static_cast<size_t>(pass.direction);
-      const PassPlan& plan = plans[pass.chunk * 2 + d];
+      const PassPlan& plan = plans[pass.chunk * kDirections + d];
       double start = free;
       if (plan.receives) {
         if (arrived[d] == end_arrived[d]) break;
@@ -59,10 +64,8 @@ class Runner {
         segment = RunGathered(pass.chunk, start, segment);
       } else {
         const double end = start + plan.duration;
-        *segment++ = {
-            start, end, end,
-            d == 0 ? Segment::What::kForwardPass : Segment::What::kBackwardPass,
-            plan.kind};
+        *segment++ = {start, end, end, static_cast<Segment::What>(d),
+                      plan.kind};
       }
       free = segment[-1].end;
       if (plan.sends) {
@@ -85,7 +88,97 @@ class Runner {
     return at > begin;
   }
 
- private:
+  // The two chunks of a rank send over the same links, in either direction, and
+  // take from them independently of each other.
+  bool RunTurning() {
+    const size_t begin = mine_.passes_done;
+    const size_t count = plan_.passes.size();
+    while (mine_.passes_done < count) {
+      size_t end = mine_.passes_done + 1;
+      while (end < count && plan_.passes[end - 1].with_next) ++end;
+      if (!RunChain(mine_.passes_done, end)) break;
+      mine_.passes_done = end;
+    }
+    return mine_.passes_done > begin;
+  }
+
+  size_t PlanIndex(const Pass& pass) const {
+    return plan_.begin_plan + static_cast<size_t>(pass.chunk * kDirections) +
+           static_cast<size_t>(pass.direction);
+  }
+  static size_t HandedIndexOf(const Pass& pass) {
+    return HandedIndex(pass.chunk, static_cast<size_t>(pass.direction));
+  }
+
+  // Runs passes [begin, end) as one; false if one of their inputs has not
+  // arrived.
+  bool RunChain(size_t begin, size_t end) {
+    double start = mine_.compute_free;
+    const auto taken_before = mine_.taken_count;
+    for (size_t at = begin; at < end; ++at) {
+      const Pass& pass = plan_.passes[at];
+      const size_t index = PlanIndex(pass);
+      if (!times_.pass_plans[index].receives) continue;
+      const PassSource& source = times_.pass_sources[index];
+      const ClassTimes& from = times_.classes[source.rank_class];
+      size_t& taken = mine_.taken_count[HandedIndexOf(pass)];
+      if (taken == from.handed_count[source.list]) {
+        mine_.taken_count = taken_before;
+        return false;
+      }
+      start = std::max(start, from.handed[source.list][taken++]);
+    }
+    Segment* segment = mine_.segments.data() + mine_.segment_count;
+    for (size_t at = begin; at < end; ++at) {
+      const Pass& pass = plan_.passes[at];
+      const PassPlan& plan = times_.pass_plans[PlanIndex(pass)];
+      mine_.pass_start[at] = start;
+      if (plan.gathers &&
+          pass.micro_batch == FirstMicroBatch(graph_, pass.chunk)) {
+        segment = RunGathered(pass.chunk, start, segment);
+      } else {
+        const double until = start + plan.duration;
+        *segment++ = {start, until, until,
+                      static_cast<Segment::What>(pass.direction), plan.kind};
+      }
+      start = segment[-1].end;
+    }
+    mine_.segment_count = segment - mine_.segments.data();
+    mine_.compute_free = HandOn(begin, end, segment[-1]);
+    return true;
+  }
+
+  // Hands on what passes [begin, end), of which this is the last segment, have
+  // computed; when the compute stream is free.
+  double HandOn(size_t begin, size_t end, Segment& last) {
+    double free = last.end;
+    for (size_t at = begin; at < end; ++at) {
+      const Pass& pass = plan_.passes[at];
+      const PassPlan& plan = times_.pass_plans[PlanIndex(pass)];
+      if (plan.output_way == lower::Way::kNone) continue;
+      double arrival = last.end;
+      if (plan.sends) {
+        arrival = Send(static_cast<size_t>(plan.output_way), last.end);
+        if (!graph_.overlaps.p2p) free = std::max(free, arrival);
+      }
+      const size_t list = HandedIndexOf(pass);
+      mine_.handed[list][mine_.handed_count[list]++] = arrival;
+    }
+    last.busy_end = free;
+    mine_.held += free - last.end;
+    return free;
+  }
+
+  // A transfer behind what ended at `end`; when it arrives.
+  double Send(size_t way, double end) {
+    Interval* const sent = mine_.sent[way].data() + mine_.sent_count[way];
+    const double from =
+        mine_.sent_count[way] == 0 ? end : std::max(end, sent[-1].end);
+    *sent = {from, from + plan_.send_seconds[way]};
+    ++mine_.sent_count[way];
+    return sent->end;
+  }
+
   const PlacedChunk& chunk(int32_t chunk_of_rank) const {
     return graph_.chunks[rank_ * graph_.chunks_per_rank + chunk_of_rank];
   }
@@ -112,13 +205,12 @@ class Runner {
       const BlockRun& run = program.runs[r];
       const double duration =
           folds_.block(run.block, Direction::kForward, variant_).duration;
-      const int32_t first_step = FirstGradientStep(program.blocks[run.block]);
+      const bool has_parameters = program.blocks[run.block].parameters > 0;
       for (int32_t i = 0; i < run.count; ++i) {
         --block_index;
-        if (first_step >= 0) {
+        if (has_parameters) {
           while (bucket > placed.begin_bucket &&
-                 CompletesFrom(graph_.buckets[bucket - 1], block_index,
-                               first_step)) {
+                 graph_.buckets[bucket - 1].block >= block_index) {
             --bucket;
           }
           if (bucket < placed.end_bucket) {
@@ -134,19 +226,6 @@ class Runner {
       }
     }
     return segment;
-  }
-
-  // True if a bucket completes at this step of this block or later.
-  static bool CompletesFrom(const Bucket& bucket, int32_t block, int32_t step) {
-    return bucket.block > block ||
-           (bucket.block == block && bucket.step >= step);
-  }
-  int32_t FirstGradientStep(const Block& block) const {
-    const auto steps = BackwardSteps(graph_.program, block);
-    for (size_t s = 0; s < steps.size(); ++s) {
-      if (steps[s].gradient_parameters > 0) return static_cast<int32_t>(s);
-    }
-    return -1;
   }
 
   const ExecutionGraph& graph_;
@@ -177,6 +256,14 @@ void Reset(const ExecutionGraph& graph, int64_t rank, ClassTimes& times) {
   for (auto& sent : times.sent) sent.resize(passes + 1);
   times.segment_count = 0;
   times.sent_count = {};
+  if (graph.turns_back) {
+    for (auto& handed : times.handed) {
+      handed.resize(static_cast<size_t>(graph.program.micro_batches));
+    }
+    times.handed_count = {};
+    times.taken_count = {};
+    times.held = 0;
+  }
   times.received_count = {};
   times.passes_done = 0;
   times.data.clear();
@@ -197,41 +284,6 @@ void StartGathers(const CostedGraph& costed, int64_t rank_class,
       times.data_free +=
           CollectiveSeconds(costed, graph.buckets[b].gather, rank_class);
       times.data.push_back({start, times.data_free});
-    }
-  }
-}
-
-void Plan(const CostedGraph& costed, const Folds& folds,
-          IterationTimes& times) {
-  const ExecutionGraph& graph = costed.graph;
-  times.plans.clear();
-  times.pass_plans.clear();
-  for (size_t c = 0; c < graph.placement.classes.size(); ++c) {
-    const auto rank_class = static_cast<int64_t>(c);
-    const int64_t previous = PreviousClass(graph.placement, rank_class);
-    const int64_t rank = graph.placement.classes[c].pipeline_rank;
-    ClassPlan plan;
-    plan.passes = Passes(graph, rank);
-    plan.begin_plan = times.pass_plans.size();
-    plan.sender = {static_cast<size_t>(previous),
-                   static_cast<size_t>(NextClass(graph.placement, rank_class))};
-    plan.send_seconds = {CollectiveSeconds(costed, graph.transfer, rank_class),
-                         CollectiveSeconds(costed, graph.transfer, previous)};
-    times.plans.push_back(plan);
-
-    const int32_t variant = VariantOf(folds, rank_class);
-    for (int32_t i = 0; i < graph.chunks_per_rank; ++i) {
-      const PlacedChunk& chunk = graph.chunks[rank * graph.chunks_per_rank + i];
-      const auto duration = [&](Direction direction) {
-        return folds.pass(chunk.kind, direction, variant).duration;
-      };
-      const Chunk& blocks = graph.program.chunks[chunk.kind];
-      const bool gathers =
-          GathersAtBegin(graph) && blocks.begin_run < blocks.end_run;
-      times.pass_plans.push_back({duration(Direction::kForward), chunk.kind,
-                                  !chunk.is_first, !chunk.is_last, gathers});
-      times.pass_plans.push_back({duration(Direction::kBackward), chunk.kind,
-                                  !chunk.is_last, !chunk.is_first, false});
     }
   }
 }
@@ -283,16 +335,6 @@ absl::Status RunPasses(const CostedGraph& costed, const Folds& folds,
 
 }  // namespace
 
-int64_t NextClass(const Placement& placement, int64_t rank_class) {
-  return (rank_class + 1) % placement.pp == 0 ? rank_class + 1 - placement.pp
-                                              : rank_class + 1;
-}
-
-int64_t PreviousClass(const Placement& placement, int64_t rank_class) {
-  return rank_class % placement.pp == 0 ? rank_class + placement.pp - 1
-                                        : rank_class - 1;
-}
-
 absl::Status Simulate(const CostedGraph& costed, const Folds& folds,
                       IterationTimes& times) {
   const ExecutionGraph& graph = costed.graph;
@@ -304,7 +346,7 @@ absl::Status Simulate(const CostedGraph& costed, const Folds& folds,
       StartGathers(costed, static_cast<int64_t>(c), times.classes[c]);
     }
   }
-  Plan(costed, folds, times);
+  MakePlans(costed, folds, times);
   absl::Status status = RunPasses(costed, folds, times);
   if (!status.ok()) return status;
   EndTransfers(times);

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "lib/aggregate/fold.h"
+#include "lib/lower/transfer_way.h"
 #include "lmsimbench/costed_graph.h"
 
 /// \file
@@ -24,8 +25,10 @@ struct Interval {
 /// tensor collectives.
 struct Segment {
   enum class What : uint8_t {
+    // In the order of `Direction`.
     kForwardPass,
     kBackwardPass,
+    kWeightPass,
     kForwardBlock,
     kOperator
   };
@@ -46,9 +49,8 @@ struct ClassTimes {
   /// All that computes, in the order of time: the first `segment_count`.
   std::vector<Segment> segments;
   size_t segment_count = 0;
-  /// Transfers to the next rank (forward) and to the previous one (backward),
-  /// in the order of time: the first `sent_count`, and behind them one that
-  /// never starts.
+  /// Transfers to the next rank and to the previous one, in the order of time:
+  /// the first `sent_count`, and behind them one that never starts.
   std::array<std::vector<Interval>, 2> sent;
   std::array<size_t, 2> sent_count = {};
   /// The data stream.
@@ -61,6 +63,15 @@ struct ClassTimes {
   // While the simulation runs: how far the class has come.
   size_t passes_done = 0;
   std::array<size_t, 2> received_count = {};
+  // Where the way turns back: when what passes hand on has arrived, by chunk
+  // and direction (`HandedIndex`), and how much of it has been taken from the
+  // classes that hand it on, by the pass that takes it.
+  std::array<std::vector<double>, 4> handed;
+  std::array<size_t, 4> handed_count = {};
+  std::array<size_t, 4> taken_count = {};
+  /// Where the way turns back: time in which the compute stream was held by
+  /// transfers.
+  double held = 0;
   double compute_free = 0;
   double data_free = 0;
 
@@ -81,6 +92,14 @@ struct PassPlan {
   bool sends = false;
   /// Micro-batch 0 goes block by block, as parameters are gathered.
   bool gathers = false;
+  lower::Way output_way = lower::Way::kNone;
+};
+
+/// Where the way turns back: the class, and its list of what it hands on, from
+/// which the input of a pass comes.
+struct PassSource {
+  size_t rank_class = 0;
+  size_t list = 0;
 };
 
 /// What the event loop has to know of a rank class.
@@ -88,9 +107,9 @@ struct ClassPlan {
   absl::Span<const Pass> passes;
   /// Where its plans begin in `IterationTimes::pass_plans`.
   size_t begin_plan = 0;
-  /// The classes that it receives from, forward and backward.
+  /// The classes that send to it along the ring, forward and backward.
   std::array<size_t, 2> sender = {};
-  /// Seconds of a transfer that it sends.
+  /// Seconds of a transfer to the next and to the previous rank.
   std::array<double, 2> send_seconds = {};
 };
 
@@ -99,8 +118,10 @@ struct IterationTimes {
   std::vector<ClassTimes> classes;
   double iteration_time = 0;
   std::vector<ClassPlan> plans;
-  /// `(class * chunks a rank + chunk) * 2 + direction`.
+  /// `(class * chunks a rank + chunk) * kDirections + direction`.
   std::vector<PassPlan> pass_plans;
+  /// The same, where the way turns back.
+  std::vector<PassSource> pass_sources;
 };
 
 /// \{ The class that this one sends activations to, and the one it sends
@@ -108,6 +129,15 @@ struct IterationTimes {
 int64_t NextClass(const Placement& placement, int64_t rank_class);
 int64_t PreviousClass(const Placement& placement, int64_t rank_class);
 /// \}
+
+/// Where a pass hands on its output, in `ClassTimes::handed`.
+inline size_t HandedIndex(int32_t chunk, size_t direction) {
+  return static_cast<size_t>(chunk) * 2 + direction;
+}
+
+/// Fills the plans of all classes. Called by `Simulate`.
+void MakePlans(const CostedGraph& costed, const Folds& folds,
+               IterationTimes& times);
 
 /// INVALID_ARGUMENT if the schedules wait for each other for ever.
 absl::Status Simulate(const CostedGraph& costed, const Folds& folds,

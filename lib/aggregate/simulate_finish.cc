@@ -5,13 +5,19 @@
 namespace lmsimbench::aggregate {
 namespace {
 
-// When each bucket of a pass is ready, by its position in the backward pass.
+// When each bucket of a pass is ready, by its position in the pass that
+// completes gradients.
 double ReadyAt(const Program& program, const Folds& folds, int32_t kind,
                int32_t variant, const Bucket& bucket) {
-  const BlockAt at = FindBlock(program, folds, kind, Direction::kBackward,
-                               variant, bucket.block);
-  const int32_t step = program.blocks[at.block].backward_step + bucket.step;
-  return at.start + folds.step_end[step * folds.variants + variant];
+  const BlockAt at =
+      FindBlock(program, folds, kind, lower::LastDirection(program), variant,
+                bucket.block);
+  if (bucket.step < 0) return at.start;
+  const Block& block = program.blocks[at.block];
+  const int32_t first =
+      program.splits_backward ? block.weight_step : block.backward_step;
+  return at.start +
+         folds.step_end[(first + bucket.step) * folds.variants + variant];
 }
 
 class Finish {
@@ -30,6 +36,11 @@ class Finish {
       mine.compute_free = std::max(mine.compute_free, mine.data_free);
     }
     for (int64_t c = 0; c < classes(); ++c) ReduceReplicated(c);
+    if (graph_.bidirectional) {
+      for (int64_t c = 0; c < classes(); ++c) {
+        if (c % pp_ < pp_ / 2) ReduceCopies(c);
+      }
+    }
     if (graph_.embedding_gradients >= 0) {
       for (int64_t kind = 0; kind < kinds_; ++kind) ReduceEmbedding(kind);
     }
@@ -73,9 +84,9 @@ class Finish {
 
   // True if the gradients of a pass are complete and reduced behind it.
   bool Reduces(const Pass& pass) const {
-    return pass.direction == Direction::kBackward &&
+    return pass.direction == lower::LastDirection(graph_.program) &&
            (graph_.reduces_every_backward ||
-            pass.micro_batch + 1 == graph_.program.micro_batches);
+            pass.micro_batch + 1 == EndMicroBatch(graph_, pass.chunk));
   }
 
   void ReduceGradients(int64_t rank) {
@@ -83,7 +94,12 @@ class Finish {
     // Most schedules have them at their end.
     size_t at = passes.size();
     int64_t left = graph_.chunks_per_rank;
-    if (graph_.reduces_every_backward) left *= graph_.program.micro_batches;
+    if (graph_.reduces_every_backward) {
+      left = 0;
+      for (int32_t c = 0; c < graph_.chunks_per_rank; ++c) {
+        left += EndMicroBatch(graph_, c) - FirstMicroBatch(graph_, c);
+      }
+    }
     while (left > 0 && at > 0) left -= Reduces(passes[--at]) ? 1 : 0;
     for (; at < passes.size(); ++at) {
       if (!Reduces(passes[at])) continue;
@@ -110,6 +126,19 @@ class Finish {
     const double start = mine.compute_free;
     mine.compute_free += CollectiveSeconds(costed_, collective, rank_class);
     mine.tensor = {start, mine.compute_free};
+  }
+
+  // The ranks of a pair add the gradients of the stages that both hold.
+  void ReduceCopies(int64_t rank_class) {
+    const int64_t rank = rank_class % pp_;
+    const int64_t other = rank_class + pp_ - 1 - 2 * rank;
+    if (graph_.copied_gradients[rank] < 0) return;
+    const double start = std::max(times_.classes[rank_class].compute_free,
+                                  times_.classes[other].compute_free);
+    for (const int64_t c : {rank_class, other}) {
+      times_.classes[c].compute_free = start;
+      Data(c, graph_.copied_gradients[c % pp_]);
+    }
   }
 
   // First and last rank of a pipeline add what they have of the embedding.

@@ -37,15 +37,19 @@ void CountUnits(const ExecutionGraph& graph, const PlacedChunk& placed,
   }
 }
 
-void CountChunk(const ExecutionGraph& graph, const PlacedChunk& placed,
+void CountChunk(const ExecutionGraph& graph, int64_t rank, int32_t chunk,
                 RankRuns& runs) {
   const Program& program = graph.program;
-  const int64_t micro_batches = program.micro_batches;
+  const PlacedChunk& placed =
+      graph.chunks[rank * graph.chunks_per_rank + chunk];
+  const int64_t micro_batches =
+      EndMicroBatch(graph, chunk) - FirstMicroBatch(graph, chunk);
   for (const BlockRun& run : Runs(program, program.chunks[placed.kind])) {
     const Block& block = program.blocks[run.block];
     const int64_t times = micro_batches * run.count;
     CountSteps(ForwardSteps(program, block), times, runs);
     CountSteps(BackwardSteps(program, block), times, runs);
+    CountSteps(WeightSteps(program, block), times, runs);
   }
   const int64_t reductions = graph.reduces_every_backward ? micro_batches : 1;
   for (int32_t b = placed.begin_bucket; b < placed.end_bucket; ++b) {
@@ -54,8 +58,12 @@ void CountChunk(const ExecutionGraph& graph, const PlacedChunk& placed,
     Count(graph.buckets[b].gather, 1, runs);
   }
   CountUnits(graph, placed, runs);
-  if (!placed.is_last) runs.sent_forward += micro_batches;
-  if (!placed.is_first) runs.sent_backward += micro_batches;
+  for (const Direction direction :
+       {Direction::kForward, Direction::kBackward}) {
+    const lower::Way way = lower::OutputWay(graph, rank, chunk, direction);
+    if (way == lower::Way::kToNext) runs.sent_to_next += micro_batches;
+    if (way == lower::Way::kToPrevious) runs.sent_to_previous += micro_batches;
+  }
 }
 
 // Calls `visit` with the number of each bit that is set, in ascending order.
@@ -131,12 +139,12 @@ void AppendCollectives(const CostedGraph& costed, int64_t rank_class,
     if (runs.collectives[i] == 0) continue;
     add(static_cast<int32_t>(i), rank_class, runs.collectives[i]);
   }
-  if (runs.sent_forward > 0) {
-    add(graph.transfer, rank_class, runs.sent_forward);
+  if (runs.sent_to_next > 0) {
+    add(graph.transfer, rank_class, runs.sent_to_next);
   }
-  if (runs.sent_backward > 0) {
+  if (runs.sent_to_previous > 0) {
     add(graph.transfer, PreviousClass(graph.placement, rank_class),
-        runs.sent_backward);
+        runs.sent_to_previous);
   }
   for (int kind = 0; kind < kCollectiveKinds; ++kind) {
     VisitBits(groups[kind], [&](int group) {
@@ -156,15 +164,17 @@ void CountRuns(const ExecutionGraph& graph, int64_t pipeline_rank,
   runs.operators.assign(graph.program.operators.size(), 0);
   runs.recomputed.assign(graph.program.operators.size(), 0);
   runs.collectives.assign(graph.collectives.size(), 0);
-  runs.sent_forward = runs.sent_backward = 0;
+  runs.sent_to_next = runs.sent_to_previous = 0;
   for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
-    CountChunk(graph, graph.chunks[pipeline_rank * graph.chunks_per_rank + c],
-               runs);
+    CountChunk(graph, pipeline_rank, c, runs);
   }
   const Stage& stage = graph.program.stages[pipeline_rank];
   ++runs.operators[stage.gradient_norm];
   ++runs.operators[stage.optimizer];
   Count(graph.replicated_gradients[pipeline_rank], 1, runs);
+  if (graph.bidirectional) {
+    Count(graph.copied_gradients[pipeline_rank], 1, runs);
+  }
   if (pipeline_rank == 0 || pipeline_rank == graph.placement.pp - 1) {
     Count(graph.embedding_gradients, 1, runs);
   }

@@ -21,8 +21,8 @@ struct RankRuns {
   /// One for each of the graph's collectives, without transfers.
   std::vector<int64_t> collectives;
   /// Transfers to the next and to the previous rank.
-  int64_t sent_forward = 0;
-  int64_t sent_backward = 0;
+  int64_t sent_to_next = 0;
+  int64_t sent_to_previous = 0;
 };
 
 /// Sums of a rank class that go beside its totals.

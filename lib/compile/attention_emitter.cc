@@ -121,10 +121,12 @@ TensorId AttentionEmitter::LatentBackward(const AttentionTensors& t,
     b_.Read(from);
     b_.Read(sum);
     sum = b_.Make("input gradient", kTemporary, stream_bytes());
-    b_.Compute(down.weight_gradient);
-    b_.Read(from);
-    b_.Read(t.input);
-    b_.Completes(down.parameters, down.replicated_parameters);
+    b_.Weight([&] {
+      b_.Compute(down.weight_gradient);
+      b_.Read(from);
+      b_.Read(t.input);
+      b_.Completes(down.parameters, down.replicated_parameters);
+    });
   };
   TensorId sum = kNoTensor;
   TensorId inner = ColumnParallelBackward(

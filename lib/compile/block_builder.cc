@@ -21,7 +21,7 @@ void BlockBuilder::Compute(int32_t op, bool joins) {
   step.id = op;
   step.joins = joins;
   step.recomputed = recomputed_;
-  program_.steps.push_back(step);
+  Add(step);
 }
 
 void BlockBuilder::Communicate(const Collective& collective) {
@@ -33,18 +33,18 @@ void BlockBuilder::Communicate(const Collective& collective) {
   step.is_collective = true;
   step.recomputed = recomputed_;
   if (known == all.end()) program_.collectives.push_back(collective);
-  program_.steps.push_back(step);
+  Add(step);
 }
 
 void BlockBuilder::Completes(int64_t parameters, int64_t replicated) {
-  program_.steps.back().gradient_parameters += parameters;
+  LatestStep().gradient_parameters += parameters;
   block_.parameters += parameters;
   block_.replicated_parameters += replicated;
 }
 
 void BlockBuilder::CompletesExperts(int64_t parameters) {
   Completes(parameters, 0);
-  program_.steps.back().of_experts = true;
+  LatestStep().of_experts = true;
   block_.expert_parameters += parameters;
 }
 
@@ -71,19 +71,32 @@ TensorId BlockBuilder::Arrives(const char* name, TensorKind kind,
 
 void BlockBuilder::Read(TensorId tensor) {
   if (tensor == kNoTensor) return;
-  program_.tensors[tensor].last_step = NextStep() - 1;
+  // A step of the backward pass may come behind one of the weight pass here.
+  int32_t& last_step = program_.tensors[tensor].last_step;
+  last_step = std::max(last_step, NextStep() - 1);
 }
 
 int32_t BlockBuilder::Finish() {
+  block_.weight_step = static_cast<int32_t>(program_.steps.size());
+  program_.steps.insert(program_.steps.end(), weight_steps_.begin(),
+                        weight_steps_.end());
   block_.end_step = static_cast<int32_t>(program_.steps.size());
   block_.end_tensor = static_cast<int32_t>(program_.tensors.size());
   const int32_t backward = block_.backward_step - block_.begin_step;
+  const int32_t weight = block_.weight_step - block_.begin_step;
+  const auto renumber = [weight](int32_t& step) {
+    if (step >= kFirstWeightStep) step += weight - kFirstWeightStep;
+  };
   Step* const steps = program_.steps.data() + block_.begin_step;
   for (int32_t i = block_.begin_tensor; i < block_.end_tensor; ++i) {
     Tensor& tensor = program_.tensors[i];
+    renumber(tensor.first_step);
+    renumber(tensor.last_step);
     const bool kept =
         tensor.first_step < backward && tensor.last_step >= backward;
-    if (kept && tensor.kind == TensorKind::kTemporary) {
+    const bool kept_for_weights =
+        tensor.first_step < weight && tensor.last_step >= weight;
+    if ((kept || kept_for_weights) && tensor.kind == TensorKind::kTemporary) {
       tensor.kind = TensorKind::kActivation;
     }
     if (kept) block_.stored_bytes += tensor.bytes;

@@ -78,16 +78,25 @@ absl::Status CheckModelled(const Workload& workload,
         "optimizer state of experts over a part (zero_group {}) of the ranks",
         config.zero_group));
   }
+  const bool is_dual = config.schedule == Schedule::kDualPipe ||
+                       config.schedule == Schedule::kDualPipeV;
+  if (is_dual && IsYes(config.overlap_expert)) {
+    return NotModelled(fmt::format(
+        "overlap_expert under schedule {}: communication of experts in one "
+        "pass beside the computation of another",
+        std::string(Name(config.schedule))));
+  }
+  if (config.zero == ZeroStage::kParameters &&
+      SplitsBackward(config.schedule)) {
+    return NotModelled(fmt::format(
+        "sharded parameters (ZeRO-3) under schedule {}, whose weight gradients "
+        "have passes of their own",
+        std::string(Name(config.schedule))));
+  }
   if (config.zero == ZeroStage::kParameters && model.mtp_layers > 0) {
     return NotModelled(
         "sharded parameters (ZeRO-3) with multi-token prediction, whose layers "
         "use the weights of embedding and head");
-  }
-  if (config.zero == ZeroStage::kParameters &&
-      config.schedule > Schedule::kInterleaved1F1B) {
-    return NotModelled(
-        fmt::format("sharded parameters (ZeRO-3) under schedule {}",
-                    std::string(Name(config.schedule))));
   }
   if (config.recompute == Recompute::kOperators &&
       config.recompute_modules.empty()) {

@@ -106,6 +106,12 @@ int32_t Intern(const Chunk& chunk, Program& program) {
   return static_cast<int32_t>(program.chunks.size()) - 1;
 }
 
+// Whether the first and the last part of the network lie on different ranks.
+bool EndsApart(const ParallelConfig& config) {
+  return config.pp > 1 && !IsVShaped(config.schedule) &&
+         config.schedule != Schedule::kDualPipe;
+}
+
 }  // namespace
 
 void AddChunks(const Sizes& sizes, const ParallelConfig& config,
@@ -116,7 +122,8 @@ void AddChunks(const Sizes& sizes, const ParallelConfig& config,
   const int32_t embedding =
       AddEmbeddingBlock(sizes, embedding_operators, program);
   const HeadParts head_parts = AddHeadParts(sizes, program);
-  const bool owns_output = !sizes.tied_embeddings || config.pp > 1;
+  const bool apart = EndsApart(config);
+  const bool owns_output = !sizes.tied_embeddings || apart;
   const int32_t head = AddHeadBlock(sizes, head_parts, blocks.operators().norm,
                                     owns_output, program);
   MultiTokenOperators multi_token;
@@ -125,7 +132,7 @@ void AddChunks(const Sizes& sizes, const ParallelConfig& config,
     multi_token.embedding = embedding_operators.embedding;
   }
   // Predicting further tokens the last stage embeds them, too.
-  const bool copies_embedding = config.pp > 1 && !sizes.tied_embeddings;
+  const bool copies_embedding = apart && !sizes.tied_embeddings;
   const size_t chunks = program.chunk_layers.size();
   int64_t layer = 0;
   for (size_t i = 0; i < chunks; ++i) {
@@ -159,8 +166,7 @@ void AddChunks(const Sizes& sizes, const ParallelConfig& config,
     chunk.end_run = static_cast<int32_t>(program.runs.size());
     program.chunk_kind.push_back(Intern(chunk, program));
   }
-  if (config.pp > 1 &&
-      (sizes.tied_embeddings || sizes.multi_token_layers > 0)) {
+  if (apart && (sizes.tied_embeddings || sizes.multi_token_layers > 0)) {
     program.shared_embedding_parameters = sizes.vocab * sizes.hidden;
   }
   if (!owns_output) program.tied_parameters = sizes.vocab * sizes.hidden;
@@ -175,11 +181,15 @@ void AddStages(const Sizes& sizes, const ParallelConfig& config,
   for (Stage& stage : program.stages) stage = Stage();
   for (size_t i = 0; i < program.chunk_kind.size(); ++i) {
     const Chunk& chunk = program.chunks[program.chunk_kind[i]];
-    Stage& stage = program.stages[RankOfChunk(config, static_cast<int64_t>(i))];
-    stage.layers += chunk.layers;
-    stage.parameters += chunk.parameters;
-    stage.replicated_parameters += chunk.replicated_parameters;
-    stage.expert_parameters += chunk.expert_parameters;
+    const int64_t rank = RankOfChunk(config, static_cast<int64_t>(i));
+    for (const int64_t holder : {rank, RankOfCopy(config, rank)}) {
+      if (holder < 0) continue;
+      Stage& stage = program.stages[holder];
+      stage.layers += chunk.layers;
+      stage.parameters += chunk.parameters;
+      stage.replicated_parameters += chunk.replicated_parameters;
+      stage.expert_parameters += chunk.expert_parameters;
+    }
   }
   // Experts are sharded over the ranks that hold the same ones, all else over
   // those of data and context parallelism.

@@ -47,6 +47,7 @@ absl::Status CompileInto(const Workload& workload, const ParallelConfig& config,
   program.state_table = sizes.state_table;
   program.assumptions = sizes.assumptions;
   program.sequence_parallel = sizes.sequence_parallel;
+  program.splits_backward = SplitsBackward(config.schedule);
   compile::AddChunks(sizes, config, program);
   compile::AddStages(sizes, config, program);
   return absl::OkStatus();

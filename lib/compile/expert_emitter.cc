@@ -119,9 +119,11 @@ TensorId ExpertEmitter::RouterBackward(const ExpertTensors& t,
   b_.Compute(ops_.router.input_gradient);
   b_.Read(gradient);
   const TensorId result = b_.Make("input gradient", kTemporary, stream_bytes());
-  b_.Compute(ops_.router.weight_gradient);
-  b_.Read(t.input);
-  b_.Completes(ops_.router.parameters, ops_.router.replicated_parameters);
+  b_.Weight([&] {
+    b_.Compute(ops_.router.weight_gradient);
+    b_.Read(t.input);
+    b_.Completes(ops_.router.parameters, ops_.router.replicated_parameters);
+  });
   return result;
 }
 
@@ -252,11 +254,16 @@ TensorId ExpertEmitter::RoutedBackward(const ExpertTensors& t,
       b_.Compute(of.input_gradient);
       b_.Read(from);
       if (i == 0) result = b_.Make(name, kTemporary, bytes);
-      b_.Compute(of.weight_gradient);
-      b_.Read(from);
-      b_.Read(input);
-      b_.Read(result);
-      b_.CompletesExperts(of.parameters);
+      // All experts' parts of the result are one tensor, complete with the
+      // last of them.
+      if (b_.splits_backward()) b_.Read(result);
+      b_.Weight([&] {
+        b_.Compute(of.weight_gradient);
+        b_.Read(from);
+        b_.Read(input);
+        if (!b_.splits_backward()) b_.Read(result);
+        b_.CompletesExperts(of.parameters);
+      });
     }
     return result;
   };

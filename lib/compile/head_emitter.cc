@@ -66,16 +66,20 @@ void HeadEmitter::ForwardInChunks(TensorId hidden) {
 TensorId HeadEmitter::BackwardOfWhole() {
   const HeadOperators& ops = parts_.whole;
   const TensorId logits_gradient = LossBackward(ops, s_.tokens, kept_);
-  const TensorId whole = Gather(normed_, s_.hidden);
-  b_.Compute(ops.output.input_gradient, !s_.overlap_tensor);
+  const bool splits = b_.splits_backward();
+  TensorId whole = splits ? kNoTensor : Gather(normed_, s_.hidden);
+  b_.Compute(ops.output.input_gradient, splits || !s_.overlap_tensor);
   b_.Read(logits_gradient);
   const TensorId gradient =
       b_.Make("input gradient", TensorKind::kTemporary, FullBytes(s_.hidden));
   const TensorId reduced = Reduce(gradient, s_.hidden, "scattered gradient");
-  b_.Compute(ops.output.weight_gradient, !s_.overlap_tensor);
-  b_.Read(logits_gradient);
-  b_.Read(whole);
-  b_.Completes(OutputParameters(), 0);
+  b_.Weight([&] {
+    if (splits) whole = Gather(normed_, s_.hidden);
+    b_.Compute(ops.output.weight_gradient, splits || !s_.overlap_tensor);
+    b_.Read(logits_gradient);
+    b_.Read(whole);
+    b_.Completes(OutputParameters(), 0);
+  });
   return NormBackward(norm_, input_, reduced, kNoTensor, s_.hidden);
 }
 

@@ -32,19 +32,23 @@ class JoinEmitter : public StepEmitter {
   }
 
   void Backward(TensorId gradient, bool owns_embedding) {
+    const bool splits = b_.splits_backward();
     const TensorId whole = Gather(gradient, s_.hidden);
-    const TensorId joined = GatherBoth();
+    TensorId joined = splits ? kNoTensor : GatherBoth();
     b_.Compute(ops_.projection.input_gradient);
     b_.Read(whole);
     TensorId inner =
         b_.Make("joined gradient", kTemporary, FullBytes(2 * s_.hidden));
     inner = Reduce(inner, 2 * s_.hidden, "scattered gradient");
-    b_.Compute(ops_.projection.weight_gradient);
-    b_.Read(whole);
-    b_.Read(joined);
-    b_.Read(normed_);
-    b_.Read(normed_stream_);
-    b_.Completes(ops_.projection.parameters, 0);
+    b_.Weight([&] {
+      if (splits) joined = GatherBoth();
+      b_.Compute(ops_.projection.weight_gradient);
+      b_.Read(whole);
+      b_.Read(joined);
+      b_.Read(normed_);
+      b_.Read(normed_stream_);
+      b_.Completes(ops_.projection.parameters, 0);
+    });
     NormBackward(norm_, stream_, inner, kNoTensor, s_.hidden);
     gradient = NormBackward(norm_, embedded_, inner, kNoTensor, s_.hidden);
     gradient = Gather(gradient, s_.hidden);

@@ -110,15 +110,19 @@ Json JsonOf(const Program& program, const Block& block) {
   const auto tensors =
       absl::MakeConstSpan(program.tensors)
           .subspan(block.begin_tensor, block.end_tensor - block.begin_tensor);
-  return {{"kind", Text(block.kind)},
-          {"layers", block.layers},
-          {"parameters", block.parameters},
-          {"replicated_parameters", block.replicated_parameters},
-          {"expert_parameters", block.expert_parameters},
-          {"stored_bytes", block.stored_bytes},
-          {"forward", JsonList(ForwardSteps(program, block))},
-          {"backward", JsonList(BackwardSteps(program, block))},
-          {"tensors", JsonList(tensors)}};
+  Json json = {{"kind", Text(block.kind)},
+               {"layers", block.layers},
+               {"parameters", block.parameters},
+               {"replicated_parameters", block.replicated_parameters},
+               {"expert_parameters", block.expert_parameters},
+               {"stored_bytes", block.stored_bytes},
+               {"forward", JsonList(ForwardSteps(program, block))},
+               {"backward", JsonList(BackwardSteps(program, block))}};
+  if (program.splits_backward) {
+    json["weight"] = JsonList(WeightSteps(program, block));
+  }
+  json["tensors"] = JsonList(tensors);
+  return json;
 }
 
 Json JsonOf(const Program& program, const Chunk& chunk) {

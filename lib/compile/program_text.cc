@@ -84,7 +84,10 @@ void AppendBlock(const Program& program, size_t index, std::string& text) {
              text);
   for (int32_t s = block.begin_step; s < block.end_step; ++s) {
     if (s == block.begin_step && s < block.backward_step) text += "  forward\n";
-    if (s == block.backward_step) text += "  backward\n";
+    if (s == block.backward_step && s < block.weight_step) {
+      text += "  backward\n";
+    }
+    if (s == block.weight_step) text += "  weight gradients\n";
     AppendStep(program, block, s, text);
   }
   if (block.begin_tensor == block.end_tensor) return;

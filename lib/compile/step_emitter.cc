@@ -60,26 +60,35 @@ TensorId StepEmitter::RowParallelBackward(const Linear& linear, TensorId input,
   b_.Compute(linear.input_gradient, joins);
   b_.Read(whole);
   const TensorId result = b_.Make("inner gradient", kTemporary, input_bytes);
-  b_.Compute(linear.weight_gradient, joins);
-  b_.Read(whole);
-  b_.Read(input);
-  b_.Completes(linear.parameters, linear.replicated_parameters);
+  b_.Weight([&] {
+    b_.Compute(linear.weight_gradient, joins);
+    b_.Read(whole);
+    b_.Read(input);
+    b_.Completes(linear.parameters, linear.replicated_parameters);
+  });
   return result;
 }
 
 TensorId StepEmitter::ColumnParallelBackward(const Linear& linear,
                                              TensorId input, TensorId gradient,
                                              int64_t width, bool joins) {
-  joins = joins && !s_.overlap_tensor;
-  const TensorId whole_input = Gather(input, width);
+  const bool splits = b_.splits_backward();
+  TensorId whole_input = kNoTensor;
+  if (!splits) {
+    joins = joins && !s_.overlap_tensor;
+    whole_input = Gather(input, width);
+  }
   b_.Compute(linear.input_gradient, joins);
   b_.Read(gradient);
   TensorId result = b_.Make("input gradient", kTemporary, FullBytes(width));
   result = Reduce(result, width, "scattered gradient");
-  b_.Compute(linear.weight_gradient, joins);
-  b_.Read(whole_input);
-  b_.Read(gradient);
-  b_.Completes(linear.parameters, linear.replicated_parameters);
+  b_.Weight([&] {
+    if (splits) whole_input = Gather(input, width);
+    b_.Compute(linear.weight_gradient, joins || splits);
+    b_.Read(whole_input);
+    b_.Read(gradient);
+    b_.Completes(linear.parameters, linear.replicated_parameters);
+  });
   return result;
 }
 

@@ -47,8 +47,8 @@ class StepEmitter {
                                bool joins = true);
   /// Where collectives overlap, the input is gathered beside its gradient and
   /// the gradient is reduced beside that of the weights. The stream keeps its
-  /// order, and the step behind the weight gradient joins both. The input has
-  /// `width` channels.
+  /// order, and the step behind the weight gradient joins both. A weight pass
+  /// of its own gathers the input itself. The input has `width` channels.
   TensorId ColumnParallelBackward(const Linear& linear, TensorId input,
                                   TensorId gradient, int64_t width,
                                   bool joins = true);

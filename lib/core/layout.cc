@@ -14,10 +14,6 @@ namespace {
 // list that does not fit in memory.
 constexpr int64_t kMostParts = 1 << 20;
 
-bool IsVShaped(Schedule schedule) {
-  return schedule == Schedule::kZeroBubbleV || schedule == Schedule::kDualPipeV;
-}
-
 std::string ListText(const std::vector<int64_t>& list) {
   return fmt::format("[{}]", fmt::join(list, ","));
 }
@@ -156,6 +152,29 @@ int64_t PaddedVocab(int64_t vocab, int64_t divisor, int64_t tp) {
 int64_t ChunksPerRank(const ParallelConfig& config) {
   if (IsVShaped(config.schedule)) return 2;
   return IsStated(config.vpp) ? config.vpp : 1;
+}
+
+bool SplitsBackward(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::kZeroBubbleH1:
+    case Schedule::kZeroBubbleH2:
+    case Schedule::kZeroBubbleV:
+    case Schedule::kDualPipe:
+    case Schedule::kDualPipeV:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsVShaped(Schedule schedule) {
+  return schedule == Schedule::kZeroBubbleV || schedule == Schedule::kDualPipeV;
+}
+
+int64_t RankOfCopy(const ParallelConfig& config, int64_t rank) {
+  return config.schedule == Schedule::kDualPipe && config.pp > 1
+             ? config.pp - 1 - rank
+             : kNoCount;
 }
 
 int64_t RankOfChunk(const ParallelConfig& config, int64_t chunk) {

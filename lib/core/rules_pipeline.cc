@@ -16,9 +16,6 @@ constexpr int64_t kPartsBesideLayers = 4;
 bool IsBidirectional(Schedule schedule) {
   return schedule == Schedule::kDualPipe || schedule == Schedule::kDualPipeV;
 }
-bool IsVShaped(Schedule schedule) {
-  return schedule == Schedule::kZeroBubbleV || schedule == Schedule::kDualPipeV;
-}
 std::string ScheduleName(const Subject& s) {
   return std::string(Name(s.config.schedule));
 }

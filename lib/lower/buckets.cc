@@ -11,6 +11,31 @@
 namespace lmsimbench::lower {
 namespace {
 
+// Gradients of one block that are complete at one step, counted from the first
+// step of the pass that completes gradients.
+struct GradientStep {
+  int32_t step = 0;
+  bool of_experts = false;
+  int64_t parameters = 0;
+};
+using GradientSteps = absl::InlinedVector<GradientStep, 32>;
+
+// Calls `add` with the steps of a block that complete gradients. Where weights
+// have a pass of their own, what the backward pass has completed is there when
+// that one comes to the block.
+template <typename AddStep>
+void VisitGradientSteps(const Program& program, const Block& block,
+                        AddStep&& add) {
+  if (program.splits_backward) {
+    for (const Step& step : BackwardSteps(program, block)) add(-1, step);
+  }
+  const auto last = program.splits_backward ? WeightSteps(program, block)
+                                            : BackwardSteps(program, block);
+  for (size_t s = 0; s < last.size(); ++s) {
+    add(static_cast<int32_t>(s), last[s]);
+  }
+}
+
 // Gradients that are complete and not yet in a bucket.
 struct Filling {
   int64_t parameters = 0;
@@ -87,13 +112,7 @@ void AppendBuckets(const BucketPlan& plan, const Chunk& chunk,
                    ExecutionGraph& graph) {
   const Program& program = graph.program;
   const auto runs = Runs(program, chunk);
-  // Of one block, counted from its first backward step.
-  struct GradientStep {
-    int32_t step = 0;
-    bool of_experts = false;
-    int64_t parameters = 0;
-  };
-  absl::InlinedVector<GradientStep, 32> gradient_steps;
+  GradientSteps gradient_steps;
   const size_t begin = graph.buckets.size();
   bool has_expert_buckets = false;
   std::array<Filling, 2> fillings;
@@ -102,16 +121,16 @@ void AppendBuckets(const BucketPlan& plan, const Chunk& chunk,
   };
   int32_t block_index = 0;
   for (size_t r = runs.size(); r-- > 0;) {
-    const auto steps = BackwardSteps(program, program.blocks[runs[r].block]);
     gradient_steps.clear();
-    for (size_t s = 0; s < steps.size(); ++s) {
-      if (steps[s].gradient_parameters == 0 ||
-          !is_reduced(steps[s].of_experts)) {
-        continue;
-      }
-      gradient_steps.push_back({static_cast<int32_t>(s), steps[s].of_experts,
-                                steps[s].gradient_parameters});
-    }
+    VisitGradientSteps(
+        program, program.blocks[runs[r].block],
+        [&](int32_t index, const Step& step) {
+          if (step.gradient_parameters == 0 || !is_reduced(step.of_experts)) {
+            return;
+          }
+          gradient_steps.push_back(
+              {index, step.of_experts, step.gradient_parameters});
+        });
     for (int32_t i = 0; i < runs[r].count; ++i, ++block_index) {
       for (const GradientStep& gradient : gradient_steps) {
         Filling& filling = fillings[gradient.of_experts ? 1 : 0];

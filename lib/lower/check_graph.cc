@@ -3,8 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "fmt/format.h"
 #include "lib/lower/pass_notation.h"
+#include "lib/lower/transfer_way.h"
 
 namespace lmsimbench::lower {
 namespace {
@@ -23,6 +25,24 @@ absl::Status CheckShape(const ExecutionGraph& graph) {
     return Unsound("{} chunks for {} pipeline ranks of {} chunks",
                    graph.chunks.size(), pp, graph.chunks_per_rank);
   }
+  if (graph.program.splits_backward && !graph.units.empty()) {
+    return Unsound(
+        "parameters are sharded in {} units, and backward passes are split",
+        graph.units.size());
+  }
+  if (graph.turns_back && graph.chunks_per_rank != 2) {
+    return Unsound("the way turns back, and pipeline ranks have {} chunks",
+                   graph.chunks_per_rank);
+  }
+  if (graph.bidirectional &&
+      (!graph.turns_back || pp % 2 != 0 ||
+       graph.program.micro_batches % 2 != 0 ||
+       static_cast<int64_t>(graph.copied_gradients.size()) != pp)) {
+    return Unsound(
+        "{} pipeline ranks with {} micro-batches and copied gradients of {} do "
+        "not form pairs that work from both ends",
+        pp, graph.program.micro_batches, graph.copied_gradients.size());
+  }
   if (static_cast<int64_t>(graph.schedule_begin.size()) != pp + 1 ||
       graph.schedule_begin.front() != 0 ||
       graph.schedule_begin.back() !=
@@ -38,6 +58,42 @@ absl::Status CheckShape(const ExecutionGraph& graph) {
   return absl::OkStatus();
 }
 
+// Every pass of a rank is there once, forward, backward and weight pass of a
+// micro-batch in this order.
+absl::Status CheckOrder(const ExecutionGraph& graph, int64_t rank) {
+  const int64_t micro_batches = graph.program.micro_batches;
+  const auto passes = Passes(graph, rank);
+  const int64_t all = micro_batches * graph.chunks_per_rank;
+  // How many of the three passes have been seen.
+  absl::InlinedVector<uint8_t, 1024> seen(static_cast<size_t>(all), 0);
+  for (const Pass& pass : passes) {
+    uint8_t& done = seen[pass.chunk * micro_batches + pass.micro_batch];
+    const auto direction = static_cast<uint8_t>(pass.direction);
+    if (direction < done) {
+      return Unsound("pipeline rank {} has the pass {} twice", rank,
+                     PassNotation(pass));
+    }
+    if (direction > done) {
+      Pass before = pass;
+      before.direction = static_cast<Direction>(direction - 1);
+      return Unsound("pipeline rank {} has the pass {} before {}", rank,
+                     PassNotation(pass), PassNotation(before));
+    }
+    ++done;
+  }
+  int64_t complete = 0;
+  for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
+    complete += EndMicroBatch(graph, c) - FirstMicroBatch(graph, c);
+  }
+  complete *= kDirections;
+  if (static_cast<int64_t>(passes.size()) == complete) return absl::OkStatus();
+  return Unsound(
+      "pipeline rank {} has {} passes; {} micro-batches through {} chunks in "
+      "{} directions are {}",
+      rank, passes.size(), micro_batches, graph.chunks_per_rank, kDirections,
+      complete);
+}
+
 absl::Status CheckPasses(const ExecutionGraph& graph, int64_t rank) {
   const int64_t micro_batches = graph.program.micro_batches;
   for (const Pass& pass : Passes(graph, rank)) {
@@ -49,20 +105,49 @@ absl::Status CheckPasses(const ExecutionGraph& graph, int64_t rank) {
           rank, pass.micro_batch, pass.chunk, micro_batches,
           graph.chunks_per_rank);
     }
+    if (pass.micro_batch < FirstMicroBatch(graph, pass.chunk) ||
+        pass.micro_batch >= EndMicroBatch(graph, pass.chunk)) {
+      return Unsound(
+          "pipeline rank {} has the pass {}; its chunk takes micro-batches {} "
+          "to {}",
+          rank, PassNotation(pass), FirstMicroBatch(graph, pass.chunk),
+          EndMicroBatch(graph, pass.chunk) - 1);
+    }
+    if (pass.with_next && !graph.turns_back) {
+      return Unsound(
+          "pipeline rank {} has the pass {} in a chain, which chunks that go "
+          "round the ring do not have",
+          rank, PassNotation(pass));
+    }
+    if (pass.direction > LastDirection(graph.program)) {
+      return Unsound(
+          "pipeline rank {} has the weight pass {}, and backward passes are "
+          "not split",
+          rank, PassNotation(pass));
+    }
   }
-  return absl::OkStatus();
+  const auto passes = Passes(graph, rank);
+  if (!passes.empty() && passes.back().with_next) {
+    return Unsound("pipeline rank {} ends its schedule within a chain, with {}",
+                   rank, PassNotation(passes.back()));
+  }
+  return graph.program.splits_backward ? CheckOrder(graph, rank)
+                                       : absl::OkStatus();
 }
 
 // Goes through the passes of a rank that send in one direction, or through
-// those that receive.
+// those that receive; of one chunk where each has a link of its own.
 class LinkEnd {
  public:
+  static constexpr int32_t kAllChunks = -1;
+
   LinkEnd(const ExecutionGraph& graph, int64_t rank, Direction direction,
-          bool sends)
+          bool sends, int32_t chunk = kAllChunks)
       : passes_(Passes(graph, rank)),
         chunks_(graph.chunks.data() + rank * graph.chunks_per_rank),
         direction_(direction),
-        before_(sends == (direction == Direction::kBackward)) {
+        before_(sends == (direction == Direction::kBackward)),
+        chunk_(chunk) {
     Skip();
   }
 
@@ -79,6 +164,7 @@ class LinkEnd {
   bool Goes(const Pass& pass) const {
     const PlacedChunk& chunk = chunks_[pass.chunk];
     return pass.direction == direction_ &&
+           (chunk_ == kAllChunks || pass.chunk == chunk_) &&
            !(before_ ? chunk.is_first : chunk.is_last);
   }
   void Skip() {
@@ -89,11 +175,36 @@ class LinkEnd {
   const PlacedChunk* chunks_;
   Direction direction_;
   bool before_;
+  int32_t chunk_;
   size_t at_ = 0;
 };
 
 std::string NotationOf(const LinkEnd& end) {
   return end.done() ? "no further pass" : PassNotation(end.pass());
+}
+
+// Where the way turns back each chunk has links of its own, and the two chunks
+// of the last rank have one between them.
+absl::Status CheckTurningLink(const ExecutionGraph& graph, int64_t sender,
+                              int32_t chunk, Direction direction) {
+  const Way way = OutputWay(graph, sender, chunk, direction);
+  if (way == Way::kNone) return absl::OkStatus();
+  const int64_t receiver = sender + (way == Way::kToNext       ? 1
+                                     : way == Way::kToPrevious ? -1
+                                                               : 0);
+  const int32_t taken_by = way == Way::kStays ? 1 - chunk : chunk;
+  LinkEnd sent(graph, sender, direction, true, chunk);
+  LinkEnd received(graph, receiver, direction, false, taken_by);
+  while (!sent.done() && !received.done() &&
+         sent.pass().micro_batch == received.pass().micro_batch) {
+    sent.Next();
+    received.Next();
+  }
+  if (sent.done() && received.done()) return absl::OkStatus();
+  return Unsound(
+      "pipeline rank {} sends the output of {} where rank {} takes the input "
+      "of {}",
+      sender, NotationOf(sent), receiver, NotationOf(received));
 }
 
 // Transfers carry no name: the receiver takes them as they come.
@@ -130,8 +241,18 @@ absl::Status CheckGraph(const ExecutionGraph& graph) {
     status = CheckPasses(graph, rank);
   }
   for (int64_t rank = 0; status.ok() && rank < pp; ++rank) {
-    status = CheckLink(graph, rank, Direction::kForward);
-    if (status.ok()) status = CheckLink(graph, rank, Direction::kBackward);
+    for (const Direction direction :
+         {Direction::kForward, Direction::kBackward}) {
+      if (!graph.turns_back) {
+        if (status.ok()) status = CheckLink(graph, rank, direction);
+        continue;
+      }
+      for (const int32_t chunk : {0, 1}) {
+        if (status.ok()) {
+          status = CheckTurningLink(graph, rank, chunk, direction);
+        }
+      }
+    }
   }
   return status;
 }

@@ -24,9 +24,15 @@ bool IsIndex(int64_t index, size_t size) {
 absl::Status CheckBlock(const Program& program, size_t index) {
   const Block& block = program.blocks[index];
   if (!Within(block.begin_step, block.backward_step, program.steps.size()) ||
-      !Within(block.backward_step, block.end_step, program.steps.size()) ||
+      !Within(block.backward_step, block.weight_step, program.steps.size()) ||
+      !Within(block.weight_step, block.end_step, program.steps.size()) ||
       !Within(block.begin_tensor, block.end_tensor, program.tensors.size())) {
     return Unsound("block {} names steps or tensors that are not there", index);
+  }
+  if (!program.splits_backward && block.weight_step < block.end_step) {
+    return Unsound(
+        "block {} has {} weight steps, and backward passes are not split",
+        index, block.end_step - block.weight_step);
   }
   int64_t gradients = 0;
   int64_t balance = 0;

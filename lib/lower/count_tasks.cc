@@ -1,3 +1,6 @@
+#include <array>
+
+#include "lib/lower/transfer_way.h"
 #include "lmsimbench/execution_graph.h"
 
 namespace lmsimbench {
@@ -8,10 +11,10 @@ int64_t StepsOf(const Program& program, const PlacedChunk& placed,
   int64_t steps = 0;
   for (const BlockRun& run : Runs(program, program.chunks[placed.kind])) {
     const Block& block = program.blocks[run.block];
-    const auto once = direction == Direction::kForward
-                          ? ForwardSteps(program, block).size()
-                          : BackwardSteps(program, block).size();
-    steps += static_cast<int64_t>(once) * run.count;
+    const int32_t begin[] = {block.begin_step, block.backward_step,
+                             block.weight_step, block.end_step};
+    const auto d = static_cast<size_t>(direction);
+    steps += int64_t{begin[d + 1] - begin[d]} * run.count;
   }
   return steps;
 }
@@ -41,26 +44,23 @@ int64_t CountPasses(const ExecutionGraph& graph, int64_t rank) {
   int64_t tasks = 0;
   for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
     const PlacedChunk& placed = graph.chunks[rank * graph.chunks_per_rank + c];
-    int64_t forward = 0;
-    int64_t backward = 0;
+    std::array<int64_t, kDirections> passes = {};
     int64_t reducing = 0;
     for (const Pass& pass : Passes(graph, rank)) {
       if (pass.chunk != c) continue;
-      if (pass.direction == Direction::kForward) {
-        ++forward;
-      } else {
-        ++backward;
-        reducing += graph.reduces_every_backward ||
-                    pass.micro_batch == graph.program.micro_batches - 1;
-      }
+      ++passes[static_cast<size_t>(pass.direction)];
+      reducing += pass.direction == lower::LastDirection(graph.program) &&
+                  (graph.reduces_every_backward ||
+                   pass.micro_batch == EndMicroBatch(graph, c) - 1);
     }
-    tasks += forward * StepsOf(graph.program, placed, Direction::kForward);
-    tasks += backward * StepsOf(graph.program, placed, Direction::kBackward);
-    tasks += forward * UnitTasks(graph, placed, Direction::kForward);
-    tasks += backward * UnitTasks(graph, placed, Direction::kBackward);
-    if (graph.transfer >= 0) {
-      tasks += 2 * (placed.is_last ? 0 : forward);
-      tasks += 2 * (placed.is_first ? 0 : backward);
+    for (size_t d = 0; d < passes.size(); ++d) {
+      const auto direction = static_cast<Direction>(d);
+      tasks += passes[d] * StepsOf(graph.program, placed, direction);
+      tasks += passes[d] * UnitTasks(graph, placed, direction);
+      const lower::Way way = lower::OutputWay(graph, rank, c, direction);
+      const bool sends =
+          way == lower::Way::kToNext || way == lower::Way::kToPrevious;
+      if (graph.transfer >= 0 && sends) tasks += 2 * passes[d];
     }
     for (int32_t b = placed.begin_bucket; b < placed.end_bucket; ++b) {
       const Bucket& bucket = graph.buckets[b];
@@ -77,6 +77,7 @@ int64_t CountTail(const ExecutionGraph& graph, int64_t rank) {
   const Stage& stage = graph.program.stages[rank];
   const bool is_end = rank == 0 || rank == graph.placement.pp - 1;
   return (graph.replicated_gradients[rank] >= 0) +
+         (graph.bidirectional && graph.copied_gradients[rank] >= 0) +
          (is_end && graph.embedding_gradients >= 0) +
          (stage.gradient_norm >= 0) + (graph.gradient_norm >= 0) +
          (stage.optimizer >= 0);

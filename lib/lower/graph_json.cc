@@ -55,9 +55,12 @@ Json RankJson(const ExecutionGraph& graph, int64_t rank) {
   }
   Json& passes = json["passes"] = Json::array();
   for (const Pass& pass : Passes(graph, rank)) {
-    passes.push_back(lower::PassNotation(pass));
+    passes.push_back(lower::PassNotation(pass) + (pass.with_next ? "+" : ""));
   }
   json["replicated_gradients"] = JsonOf(graph.replicated_gradients[rank]);
+  if (graph.bidirectional) {
+    json["copied_gradients"] = JsonOf(graph.copied_gradients[rank]);
+  }
   return json;
 }
 
@@ -84,6 +87,8 @@ std::string ToJson(const ExecutionGraph& graph) {
   json["embedding_gradients"] = JsonOf(graph.embedding_gradients);
   json["gradient_norm"] = JsonOf(graph.gradient_norm);
   json["chunks_per_rank"] = graph.chunks_per_rank;
+  if (graph.turns_back) json["turns_back"] = true;
+  if (graph.bidirectional) json["bidirectional"] = true;
   Json& ranks = json["pipeline_ranks"] = Json::array();
   for (int64_t rank = 0; rank < graph.placement.pp; ++rank) {
     ranks.push_back(RankJson(graph, rank));

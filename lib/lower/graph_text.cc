@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "fmt/format.h"
 #include "lib/core/operator_text.h"
 #include "lib/lower/pass_notation.h"
+#include "lib/lower/transfer_way.h"
 #include "lib/lower/units_text.h"
 #include "lmsimbench/execution_graph.h"
 #include "lmsimbench/fmt.h"
@@ -35,20 +37,22 @@ std::string OperatorName(const ExecutionGraph& graph, int32_t id) {
 std::string PhaseText(absl::Span<const Pass> passes) {
   std::string text;
   const bool whole = passes.size() <= kWholePhase;
+  const char* before = "";
   for (size_t i = 0; i < passes.size(); ++i) {
     if (!whole && i == kPhaseEnd) {
       text += fmt::format(" ({} more)", passes.size() - 2 * kPhaseEnd);
       i = passes.size() - kPhaseEnd;
+      before = " ";
     }
-    if (!text.empty()) text += " ";
-    text += lower::PassNotation(passes[i]);
+    text += before + lower::PassNotation(passes[i]);
+    before = passes[i].with_next ? "+" : " ";
   }
   return text;
 }
 
 // Warm-up, steady phase and cool-down, divided by bars: forward passes only,
-// forward and backward in turn, backward passes only. A schedule that turns
-// once, as GPipe's, has no steady phase.
+// forward and backward in turn, no forward passes any more. A schedule that
+// turns once, as GPipe's, has no steady phase.
 std::string ScheduleText(absl::Span<const Pass> passes) {
   size_t first_backward = 0;
   while (first_backward < passes.size() &&
@@ -57,14 +61,18 @@ std::string ScheduleText(absl::Span<const Pass> passes) {
   }
   size_t end_forward = passes.size();
   while (end_forward > 0 &&
-         passes[end_forward - 1].direction == Direction::kBackward) {
+         passes[end_forward - 1].direction != Direction::kForward) {
     --end_forward;
   }
   const bool turns_once = end_forward <= first_backward;
   const size_t steady =
       turns_once || first_backward == 0 ? first_backward : first_backward - 1;
-  const size_t cool_down =
+  size_t cool_down =
       turns_once ? steady : std::min(end_forward + 1, passes.size());
+  while (cool_down > steady && cool_down < passes.size() &&
+         passes[cool_down - 1].with_next) {
+    ++cool_down;
+  }
   std::string text;
   for (const auto phase :
        {passes.subspan(0, steady), passes.subspan(steady, cool_down - steady),
@@ -81,7 +89,7 @@ void AppendCollectives(const ExecutionGraph& graph, std::string& text) {
   text += "\ncollectives\n" + CollectivesText(graph.collectives);
 }
 
-// The step of a backward pass at which a bucket is complete.
+// The step of a backward or weight pass at which a bucket is complete.
 std::string CompleteAt(const ExecutionGraph& graph, const PlacedChunk& placed,
                        const Bucket& bucket) {
   const Program& program = graph.program;
@@ -90,7 +98,13 @@ std::string CompleteAt(const ExecutionGraph& graph, const PlacedChunk& placed,
   for (size_t r = runs.size(); r-- > 0; passed += runs[r].count) {
     if (bucket.block >= passed + runs[r].count) continue;
     const Block& block = program.blocks[runs[r].block];
-    const Step& step = BackwardSteps(program, block)[bucket.step];
+    if (bucket.step < 0) {
+      return fmt::format("{} of the way back ({}, block {}), its begin",
+                         bucket.block, block.kind, runs[r].block);
+    }
+    const Step& step = program.splits_backward
+                           ? WeightSteps(program, block)[bucket.step]
+                           : BackwardSteps(program, block)[bucket.step];
     const Operator& op = program.operators[step.id];
     return fmt::format("{} of the way back ({}, block {}), {} {}", bucket.block,
                        block.kind, runs[r].block, op.kind, op.pass);
@@ -128,28 +142,28 @@ void AppendBuckets(const ExecutionGraph& graph, std::string& text) {
 }
 
 struct PassCounts {
-  int64_t forward = 0;
-  int64_t backward = 0;
-  // Those that hand on what they computed.
-  int64_t sends_forward = 0;
-  int64_t sends_backward = 0;
-  int64_t receives_forward = 0;
-  int64_t receives_backward = 0;
+  std::array<int64_t, kDirections> passes = {};
+  // Those that hand on what they computed, and those that wait for it, by way.
+  std::array<int64_t, 4> sends = {};
+  std::array<int64_t, 4> receives = {};
+
+  int64_t of(Direction direction) const {
+    return passes[static_cast<size_t>(direction)];
+  }
+  int64_t sent(lower::Way way) const { return sends[static_cast<size_t>(way)]; }
+  int64_t received(lower::Way way) const {
+    return receives[static_cast<size_t>(way)];
+  }
 };
 
 PassCounts CountPasses(const ExecutionGraph& graph, int64_t rank) {
   PassCounts counts;
   for (const Pass& pass : Passes(graph, rank)) {
-    const PlacedChunk& chunk = ChunkOf(graph, rank, pass);
-    if (pass.direction == Direction::kForward) {
-      ++counts.forward;
-      counts.sends_forward += !chunk.is_last;
-      counts.receives_forward += !chunk.is_first;
-    } else {
-      ++counts.backward;
-      counts.sends_backward += !chunk.is_first;
-      counts.receives_backward += !chunk.is_last;
-    }
+    ++counts.passes[static_cast<size_t>(pass.direction)];
+    ++counts.sends[static_cast<size_t>(
+        lower::OutputWay(graph, rank, pass.chunk, pass.direction))];
+    ++counts.receives[static_cast<size_t>(
+        lower::InputWay(graph, rank, pass.chunk, pass.direction))];
   }
   return counts;
 }
@@ -203,8 +217,9 @@ std::string Reductions(const ExecutionGraph& graph, int64_t count) {
       fmt::format("{} bucket reduction{}", count, count == 1 ? "" : "s");
   const bool every = graph.reduces_every_backward;
   if (graph.overlaps.grad_reduce) {
-    text += every ? " beside every backward pass"
-                  : " beside the last backward pass of each chunk";
+    const char* pass = graph.program.splits_backward ? "weight" : "backward";
+    text += every ? fmt::format(" beside every {} pass", pass)
+                  : fmt::format(" beside the last {} pass of each chunk", pass);
   } else if (every) {
     text += " a micro-batch";
   }
@@ -220,8 +235,12 @@ class RankText {
   void Append(std::string& text) {
     const PassCounts counts = CountPasses(graph_, rank_);
     const Stage& stage = graph_.program.stages[rank_];
-    Say(Stream::kCompute, fmt::format("{} forward and {} backward passes",
-                                      counts.forward, counts.backward));
+    const int64_t weight = counts.of(Direction::kWeight);
+    Say(Stream::kCompute,
+        fmt::format("{} forward{} {} backward{} passes",
+                    counts.of(Direction::kForward), weight > 0 ? "," : " and",
+                    counts.of(Direction::kBackward),
+                    weight > 0 ? fmt::format(" and {} weight", weight) : ""));
     if (stage.gradient_norm >= 0) {
       Say(Stream::kCompute, OperatorName(graph_, stage.gradient_norm));
     }
@@ -232,10 +251,11 @@ class RankText {
     if (!within.empty()) Say(Stream::kTensor, within + " within passes");
     Collective(Stream::kTensor, graph_.replicated_gradients[rank_],
                "gradients of replicated parameters");
-    Transfers(Stream::kSendForward, counts.sends_forward);
-    Transfers(Stream::kSendBackward, counts.sends_backward);
-    Transfers(Stream::kReceiveForward, counts.receives_forward);
-    Transfers(Stream::kReceiveBackward, counts.receives_backward);
+    Transfers(Stream::kSendForward, counts.sent(lower::Way::kToNext));
+    Transfers(Stream::kSendBackward, counts.sent(lower::Way::kToPrevious));
+    Transfers(Stream::kReceiveForward, counts.received(lower::Way::kToNext));
+    Transfers(Stream::kReceiveBackward,
+              counts.received(lower::Way::kToPrevious));
     Data();
     for (int s = 0; s < kStreams; ++s) {
       if (streams_[s].empty()) continue;
@@ -270,6 +290,12 @@ class RankText {
     if (buckets.reduced > 0) {
       Say(Stream::kData, Reductions(graph_, buckets.reduced));
     }
+    if (graph_.bidirectional) {
+      Collective(Stream::kData, graph_.copied_gradients[rank_],
+                 fmt::format("gradients of the copies on rank {}",
+                             graph_.placement.pp - 1 - rank_)
+                     .c_str());
+    }
     if (rank_ == 0 || rank_ == graph_.placement.pp - 1) {
       Collective(Stream::kData, graph_.embedding_gradients,
                  "gradients of the shared embedding");
@@ -296,6 +322,7 @@ std::string AfterLastPass(const ExecutionGraph& graph, int64_t rank) {
     parts.push_back(Reductions(graph, buckets.reduced));
   }
   collective(graph.replicated_gradients[rank]);
+  if (graph.bidirectional) collective(graph.copied_gradients[rank]);
   if (rank == 0 || rank == graph.placement.pp - 1) {
     collective(graph.embedding_gradients);
   }
@@ -349,6 +376,11 @@ std::string ToText(const ExecutionGraph& graph) {
       overlaps.grad_reduce ? "yes" : "no", overlaps.param_gather ? "yes" : "no",
       overlaps.p2p ? "yes" : "no");
   text += "F2.1: forward pass of micro-batch 2 through chunk 1 of its rank\n";
+  if (graph.turns_back) {
+    text +=
+        "chunks 1 are passed from the last rank to the first; F+B: passes of a "
+        "chain\n";
+  }
   AppendCollectives(graph, text);
   AppendBuckets(graph, text);
   text += lower::UnitsText(graph);

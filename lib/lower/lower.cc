@@ -31,12 +31,18 @@ absl::StatusOr<Schedule> ScheduleFor(const ParallelConfig& config) {
     case Schedule::kGPipe:
     case Schedule::k1F1B:
     case Schedule::kInterleaved1F1B:
+    case Schedule::kZeroBubbleH1:
+    case Schedule::kZeroBubbleH2:
+    case Schedule::kZeroBubbleV:
+    case Schedule::kDualPipeV:
       return config.schedule;
-    default:
-      return absl::UnimplementedError(
-          fmt::format("the staged pipeline does not model schedule {}",
-                      std::string(Name(config.schedule))));
+    case Schedule::kDualPipe:
+      break;
   }
+  if (config.pp > 1) return config.schedule;
+  return absl::UnimplementedError(fmt::format(
+      "the staged pipeline does not model schedule {} on one pipeline rank",
+      std::string(Name(config.schedule))));
 }
 
 // Micro-batches that go through a chunk in a row: under GPipe all of them. A
@@ -44,7 +50,7 @@ absl::StatusOr<Schedule> ScheduleFor(const ParallelConfig& config) {
 int64_t GroupSize(const ParallelConfig& config, Schedule schedule,
                   int64_t micro_batches) {
   if (schedule == Schedule::kGPipe) return micro_batches;
-  if (schedule == Schedule::k1F1B) return 1;
+  if (schedule == Schedule::k1F1B || SplitsBackward(schedule)) return 1;
   if (IsStated(config.micro_batch_group)) return config.micro_batch_group;
   int64_t group = std::min(config.pp, micro_batches);
   while (micro_batches % group != 0 && micro_batches % group < config.pp) {
@@ -66,9 +72,22 @@ absl::Status CheckPlacement(const Placement& placement,
       config.cp, config.dp, config.pp));
 }
 
+absl::Status CheckSplit(const Program& program, Schedule schedule) {
+  const bool splits = SplitsBackward(schedule);
+  if (program.splits_backward == splits) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "schedule {} {} backward passes; the program was compiled for one that "
+      "{}",
+      std::string(Name(schedule)), splits ? "splits" : "does not split",
+      splits ? "does not" : "does"));
+}
+
 absl::Status CheckPasses(const lower::ScheduleShape& shape) {
   const int64_t chunks = shape.pp * shape.chunks;
-  if (shape.micro_batches <= kMostPasses / 2 / chunks) return absl::OkStatus();
+  const int64_t directions = SplitsBackward(shape.schedule) ? 3 : 2;
+  if (shape.micro_batches <= kMostPasses / directions / chunks) {
+    return absl::OkStatus();
+  }
   return absl::OutOfRangeError(fmt::format(
       "{} micro-batches through {} chunks are more passes than the {} that are "
       "simulated",
@@ -85,19 +104,24 @@ void AddSchedules(const lower::ScheduleShape& shape, ExecutionGraph& graph) {
   graph.schedule_begin.push_back(static_cast<int32_t>(graph.passes.size()));
 }
 
-// Chunk c of the network is chunk c / pp of rank c % pp. Chunks of one kind
-// share their buckets.
-void AddChunks(const lower::BucketPlan& plan, int64_t pp,
+// Chunk c of the network is chunk c / pp of its rank, and where ranks hold
+// copies of each other's stages also chunk 1 of that of its copy. Chunks of one
+// kind share their buckets.
+void AddChunks(const lower::BucketPlan& plan, const ParallelConfig& config,
                ExecutionGraph& graph) {
   const Program& program = graph.program;
+  const int64_t pp = config.pp;
   const auto chunks = static_cast<int64_t>(program.chunk_kind.size());
-  graph.chunks_per_rank = static_cast<int32_t>(chunks / pp);
+  graph.chunks_per_rank =
+      graph.bidirectional ? 2 : static_cast<int32_t>(chunks / pp);
   graph.chunks.clear();
   graph.buckets.clear();
-  graph.chunks.resize(static_cast<size_t>(chunks));
+  graph.chunks.resize(static_cast<size_t>(pp * graph.chunks_per_rank));
   for (int64_t c = 0; c < chunks; ++c) {
-    PlacedChunk& placed =
-        graph.chunks[(c % pp) * graph.chunks_per_rank + c / pp];
+    const auto place_of = [&](int64_t chunk) {
+      return RankOfChunk(config, chunk) * graph.chunks_per_rank + chunk / pp;
+    };
+    PlacedChunk& placed = graph.chunks[place_of(c)];
     placed.kind = program.chunk_kind[c];
     placed.is_first = c == 0;
     placed.is_last = c == chunks - 1;
@@ -107,9 +131,7 @@ void AddChunks(const lower::BucketPlan& plan, int64_t pp,
                   placed.kind) -
         program.chunk_kind.begin();
     if (first_of_kind < c) {
-      const PlacedChunk& same =
-          graph.chunks[(first_of_kind % pp) * graph.chunks_per_rank +
-                       first_of_kind / pp];
+      const PlacedChunk& same = graph.chunks[place_of(first_of_kind)];
       placed.begin_bucket = same.begin_bucket;
       placed.end_bucket = same.end_bucket;
       continue;
@@ -117,6 +139,9 @@ void AddChunks(const lower::BucketPlan& plan, int64_t pp,
     placed.begin_bucket = static_cast<int32_t>(graph.buckets.size());
     lower::AppendBuckets(plan, program.chunks[placed.kind], graph);
     placed.end_bucket = static_cast<int32_t>(graph.buckets.size());
+  }
+  for (int64_t rank = 0; graph.bidirectional && rank < pp; ++rank) {
+    graph.chunks[2 * RankOfCopy(config, rank) + 1] = graph.chunks[2 * rank];
   }
 }
 
@@ -137,6 +162,27 @@ lower::BucketPlan PlanBuckets(const ParallelConfig& config,
   return plan;
 }
 
+// Either rank of a pair holds the stages of both. What of their gradients has
+// been scattered is added part by part.
+void AddCopiedGradients(const ParallelConfig& config, ExecutionGraph& graph) {
+  const Program& program = graph.program;
+  const Placement& placement = graph.placement;
+  graph.copied_gradients.clear();
+  if (!graph.bidirectional) return;
+  const bool scattered = ShardsOptimizer(config.zero);
+  for (const Stage& stage : program.stages) {
+    const int64_t experts = stage.expert_parameters;
+    const int64_t parameters =
+        CeilDivide(stage.parameters - experts,
+                   scattered ? placement.shard_ranks : 1) +
+        CeilDivide(experts, scattered ? placement.expert_dp : 1);
+    graph.copied_gradients.push_back(
+        lower::AddCollective({CollectiveKind::kAllReduce, Group::kEmbedding,
+                              parameters * program.gradient_bytes},
+                             graph));
+  }
+}
+
 // What follows the last pass of every rank.
 void AddFinish(const ParallelConfig& config, ExecutionGraph& graph) {
   const Program& program = graph.program;
@@ -153,6 +199,7 @@ void AddFinish(const ParallelConfig& config, ExecutionGraph& graph) {
                     shards)},
         graph);
   }
+  AddCopiedGradients(config, graph);
   graph.embedding_gradients = lower::AddCollective(
       {CollectiveKind::kAllReduce, Group::kEmbedding,
        CeilDivide(program.shared_embedding_parameters * gradient_bytes,
@@ -187,6 +234,7 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
   if (!schedule.ok()) return schedule.status();
   absl::Status status = CheckPlacement(placement, config);
   if (status.ok()) status = lower::CheckProgram(program, config.pp);
+  if (status.ok()) status = CheckSplit(program, *schedule);
   if (!status.ok()) return status;
 
   graph.program = program;
@@ -202,23 +250,31 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
   graph.overlaps.param_gather =
       units ? config.overlap_param_gather != YesNo::kNo
             : IsYes(config.overlap_param_gather) && sharded;
-  // Interleaved schedules send beside computation unless told not to.
+  // Interleaved and split schedules send beside computation unless told not to.
   graph.overlaps.p2p = config.overlap_p2p == YesNo::kNotStated
-                           ? interleaved
+                           ? interleaved || SplitsBackward(*schedule)
                            : IsYes(config.overlap_p2p);
+  graph.bidirectional = *schedule == Schedule::kDualPipe;
+  graph.turns_back = IsVShaped(*schedule) || graph.bidirectional;
   graph.reduces_every_backward = units || config.zero == ZeroStage::kGradients;
 
   lower::ScheduleShape shape;
   shape.schedule = *schedule;
   shape.pp = config.pp;
   shape.chunks = static_cast<int64_t>(program.chunk_kind.size()) / config.pp;
+  if (graph.bidirectional && shape.chunks != 1) {
+    return absl::InvalidArgumentError(fmt::format(
+        "schedule {} runs one chunk of the network on a rank, and its copy; "
+        "the program has {}",
+        std::string(Name(*schedule)), shape.chunks));
+  }
   shape.micro_batches = program.micro_batches;
   shape.group = GroupSize(config, *schedule, shape.micro_batches);
   status = CheckPasses(shape);
   if (!status.ok()) return status;
   AddSchedules(shape, graph);
   const lower::BucketPlan plan = PlanBuckets(config, graph.overlaps, placement);
-  AddChunks(plan, config.pp, graph);
+  AddChunks(plan, config, graph);
   graph.units.clear();
   if (units) lower::AddUnits(plan, graph);
   graph.transfer =

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lmsimbench/layout.h"
+
 namespace lmsimbench::lower {
 namespace {
 
@@ -64,6 +66,9 @@ int64_t WarmUp(const ScheduleShape& shape, int64_t pipeline_rank) {
 
 void AppendSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
                     std::vector<Pass>& passes) {
+  if (SplitsBackward(shape.schedule)) {
+    return AppendSplitSchedule(shape, pipeline_rank, passes);
+  }
   const int64_t count = shape.micro_batches * shape.chunks;
   const int64_t warm_up = WarmUp(shape, pipeline_rank);
   const size_t begin = passes.size();

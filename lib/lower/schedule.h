@@ -19,8 +19,12 @@ struct ScheduleShape {
   int64_t group = 1;
 };
 
-/// Appends the passes of a pipeline rank. For GPipe, 1F1B and interleaved 1F1B.
+/// Appends the passes of a pipeline rank.
 void AppendSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
                     std::vector<Pass>& passes);
+
+/// The same for schedules with weight passes.
+void AppendSplitSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
+                         std::vector<Pass>& passes);
 
 }  // namespace lmsimbench::lower

@@ -96,15 +96,18 @@ void UseSpan(CostedGraph& costed, int64_t rank_class, Group group,
 }
 
 int32_t AddBlock(CostedGraph& costed, const std::vector<Step>& forward,
-                 const std::vector<Step>& backward, int64_t parameters) {
+                 const std::vector<Step>& backward, int64_t parameters,
+                 const std::vector<Step>& weight) {
   Program& program = costed.graph.program;
   Block block;
   block.begin_step = Size(program.steps);
   block.backward_step = block.begin_step + Size(forward);
-  block.end_step = block.backward_step + Size(backward);
+  block.weight_step = block.backward_step + Size(backward);
+  block.end_step = block.weight_step + Size(weight);
   block.parameters = parameters;
   program.steps.insert(program.steps.end(), forward.begin(), forward.end());
   program.steps.insert(program.steps.end(), backward.begin(), backward.end());
+  program.steps.insert(program.steps.end(), weight.begin(), weight.end());
   program.blocks.push_back(block);
   return static_cast<int32_t>(program.blocks.size()) - 1;
 }
@@ -131,8 +134,8 @@ void PlaceChunk(CostedGraph& costed, int32_t kind,
   graph.buckets.insert(graph.buckets.end(), buckets.begin(), buckets.end());
   placed.end_bucket = static_cast<int32_t>(graph.buckets.size());
   placed.is_first = rank == 0 && chunk == 0;
-  placed.is_last =
-      rank == graph.placement.pp - 1 && chunk == graph.chunks_per_rank - 1;
+  placed.is_last = rank == (graph.turns_back ? 0 : graph.placement.pp - 1) &&
+                   chunk == graph.chunks_per_rank - 1;
   graph.chunks.push_back(placed);
 }
 
@@ -142,12 +145,14 @@ void AddSchedule(CostedGraph& costed, const char* passes) {
   std::string word;
   while (words >> word) {
     Pass pass;
-    pass.direction =
-        word[0] == 'F' ? Direction::kForward : Direction::kBackward;
+    pass.direction = word[0] == 'F'   ? Direction::kForward
+                     : word[0] == 'B' ? Direction::kBackward
+                                      : Direction::kWeight;
     const size_t dot = word.find('.');
     pass.micro_batch = std::stoi(word.substr(1, dot));
     if (dot != std::string::npos)
       pass.chunk = static_cast<int16_t>(std::stoi(word.substr(dot + 1)));
+    pass.with_next = word.back() == '+';
     graph.passes.push_back(pass);
   }
   graph.schedule_begin.push_back(static_cast<int32_t>(graph.passes.size()));

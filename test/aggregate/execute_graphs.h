@@ -36,9 +36,10 @@ int32_t AddCollective(CostedGraph& costed, CollectiveKind kind, Group group,
 void UseSpan(CostedGraph& costed, int64_t rank_class, Group group,
              int32_t ordinal);
 
-/// Adds a block; returns its index.
+/// Adds a block; returns its index. Weight steps want `splits_backward`.
 int32_t AddBlock(CostedGraph& costed, const std::vector<Step>& forward,
-                 const std::vector<Step>& backward, int64_t parameters = 1);
+                 const std::vector<Step>& backward, int64_t parameters = 1,
+                 const std::vector<Step>& weight = {});
 
 /// Adds a kind of chunk made of these blocks; returns its index.
 int32_t AddChunk(CostedGraph& costed, const std::vector<BlockRun>& runs);
@@ -49,7 +50,8 @@ void PlaceChunk(CostedGraph& costed, int32_t kind,
                 const std::vector<Bucket>& buckets = {});
 
 /// Adds the schedule of the next pipeline rank: "F0 F1 B0 B1", and with chunks
-/// "F0.1" for micro-batch 0, chunk 1.
+/// "F0.1" for micro-batch 0, chunk 1; weight passes are "W0.1", and
+/// "F0+" forms a chain with the pass behind it.
 void AddSchedule(CostedGraph& costed, const char* passes);
 
 /// Sets operators that follow the last pass, for all ranks; -1: nothing.

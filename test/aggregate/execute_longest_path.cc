@@ -99,36 +99,47 @@ class PathFinder {
     const int64_t rank = RankOfClass(c);
     const int64_t kind_begin = c - rank;
     int last_send[2] = {-1, -1};
-    for (const Pass& pass : Passes(graph_, rank)) {
+    const auto passes = Passes(graph_, rank);
+    for (size_t i = 0; i < passes.size(); ++i) {
+      const Pass& pass = passes[i];
       const PlacedChunk& placed = ChunkOf(graph_, rank, pass);
       const bool forward = pass.direction == Direction::kForward;
       const int start = AddNode({compute_free_[c]}, 0);
-      if (!(forward ? placed.is_first : placed.is_last))
+      const bool weights = pass.direction == Direction::kWeight;
+      if (!weights && !(forward ? placed.is_first : placed.is_last))
         inputs_[start] = {c, pass.chunk, pass.micro_batch, pass.direction};
-      const int end = AddBlocks(c, pass, placed, start);
+      int end = AddBlocks(c, pass, placed, start);
+      // A chain is a backward pass and its weight pass.
+      if (pass.with_next) end = AddBlocks(c, passes[++i], placed, end);
       compute_free_[c] = end;
-      if (forward ? placed.is_last : placed.is_first) continue;
-      const int64_t step = forward ? 1 : -1;
+      if (weights || (forward ? placed.is_last : placed.is_first)) continue;
+      const int64_t step =
+          forward != (graph_.turns_back && pass.chunk == 1) ? 1 : -1;
+      const bool beyond = rank + step == pp_ || rank + step < 0;
+      if (graph_.turns_back && beyond) {
+        transfers_[{c, 1 - pass.chunk, pass.micro_batch, pass.direction}] = end;
+        continue;
+      }
       const int64_t next_rank = (rank + step + pp_) % pp_;
-      const int64_t next_chunk = pass.chunk + (rank + step == pp_ ? 1
-                                               : rank + step < 0  ? -1
-                                                                  : 0);
+      const int64_t next_chunk =
+          pass.chunk + (beyond ? static_cast<int>(step) : 0);
       const int64_t receiver = kind_begin + next_rank;
+      const bool to_next = step == 1;
       Nodes before = {end};
-      int& last = last_send[forward ? 0 : 1];
+      int& last = last_send[to_next ? 0 : 1];
       if (last >= 0) before.push_back(last);
       last = AddNode(before, CollectiveSeconds(costed_, graph_.transfer,
-                                               forward ? c : receiver));
+                                               to_next ? c : receiver));
       transfers_[{receiver, next_chunk, pass.micro_batch, pass.direction}] =
           last;
       if (!graph_.overlaps.p2p) compute_free_[c] = last;
       if (graph_.transfer < 0) continue;
-      AddSlice(last, c, forward ? Stream::kSendForward : Stream::kSendBackward,
+      AddSlice(last, c, to_next ? Stream::kSendForward : Stream::kSendBackward,
                graph_.transfer, pass);
       Pass received = pass;
       received.chunk = static_cast<int16_t>(next_chunk);
       AddSlice(last, receiver,
-               forward ? Stream::kReceiveForward : Stream::kReceiveBackward,
+               to_next ? Stream::kReceiveForward : Stream::kReceiveBackward,
                graph_.transfer, received);
     }
   }
@@ -154,14 +165,21 @@ class PathFinder {
           break;
         }
       }
-      const auto steps = forward ? ForwardSteps(program, *blocks[i])
-                                 : BackwardSteps(program, *blocks[i]);
+      const bool weights = pass.direction == Direction::kWeight;
+      const auto steps = forward   ? ForwardSteps(program, *blocks[i])
+                         : weights ? WeightSteps(program, *blocks[i])
+                                   : BackwardSteps(program, *blocks[i]);
       const Nodes ends = AddSteps(c, pass, steps, start);
-      if (!forward && (graph_.reduces_every_backward ||
-                       pass.micro_batch == program.micro_batches - 1)) {
+      const bool completes = !forward && weights == program.splits_backward;
+      if (completes && (graph_.reduces_every_backward ||
+                        pass.micro_batch == program.micro_batches - 1)) {
         for (int32_t b = placed.begin_bucket; b < placed.end_bucket; ++b) {
           if (graph_.buckets[b].block == i)
-            buckets_[c].push_back({b, ends[graph_.buckets[b].step], pass});
+            buckets_[c].push_back({b,
+                                   graph_.buckets[b].step < 0
+                                       ? start
+                                       : ends[graph_.buckets[b].step],
+                                   pass});
         }
       }
       Nodes before = ends;

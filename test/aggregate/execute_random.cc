@@ -24,6 +24,8 @@ class Drawer {
     ExecutionGraph& graph = costed_.graph;
     graph.overlaps = {Toss(), Toss(), Toss()};
     graph.reduces_every_backward = Number(0, 3) == 0;
+    splits_ = graph.program.splits_backward = Toss();
+    graph.turns_back = chunks_ == 2 && Toss();
     DrawCosts();
     DrawChunks();
     for (int32_t rank = 0; rank < pp_; ++rank) DrawSchedule(rank);
@@ -84,10 +86,13 @@ class Drawer {
     const auto runs = Runs(program, program.chunks[kind]);
     int32_t block_index = 0;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-      const auto steps = static_cast<int32_t>(
-          BackwardSteps(program, program.blocks[run->block]).size());
+      const Block& block = program.blocks[run->block];
+      const auto steps =
+          static_cast<int32_t>((splits_ ? WeightSteps(program, block)
+                                        : BackwardSteps(program, block))
+                                   .size());
       for (int32_t i = 0; i < run->count; ++i, ++block_index) {
-        for (int32_t step = 0; step < steps; ++step) {
+        for (int32_t step = splits_ ? -1 : 0; step < steps; ++step) {
           if (Number(0, 3) != 0) continue;
           Bucket bucket;
           bucket.block = block_index;
@@ -114,8 +119,12 @@ class Drawer {
 
   void DrawChunks() {
     const int32_t blocks = Number(1, 3);
-    for (int32_t i = 0; i < blocks; ++i)
-      AddBlock(costed_, DrawSteps(), DrawSteps(), Number(0, 2));
+    for (int32_t i = 0; i < blocks; ++i) {
+      const std::vector<Step> forward = DrawSteps();
+      const std::vector<Step> backward = DrawSteps();
+      AddBlock(costed_, forward, backward, Number(0, 2),
+               splits_ ? DrawSteps() : std::vector<Step>());
+    }
     const int32_t kinds = Number(1, 3);
     for (int32_t i = 0; i < kinds; ++i) {
       std::vector<BlockRun> runs(Number(1, 3));
@@ -138,13 +147,31 @@ class Drawer {
       for (int32_t m = 0; m < warm_up; ++m)
         passes += fmt::format("F{}.{} ", m, chunk);
     }
-    for (int32_t m = warm_up; m < micro_batches_; ++m)
-      passes += fmt::format("F{}.0 B{}.0 ", m, m - warm_up);
+    for (int32_t m = warm_up; m < micro_batches_; ++m) {
+      passes += fmt::format("F{}.0 ", m);
+      passes += Backward(m - warm_up, 0);
+    }
     for (int32_t chunk = chunks_ - 1; chunk >= 0; --chunk) {
       for (int32_t m = micro_batches_ - warm_up; m < micro_batches_; ++m)
-        passes += fmt::format("B{}.{} ", m, chunk);
+        passes += Backward(m, chunk);
     }
+    passes += left_over_;
+    left_over_.clear();
     AddSchedule(costed_, passes.c_str());
+  }
+
+  // A backward pass and, where these are split, weight passes that have been
+  // left over, this one's among them now and then.
+  std::string Backward(int32_t micro_batch, int32_t chunk) {
+    if (!splits_) return fmt::format("B{}.{} ", micro_batch, chunk);
+    if (costed_.graph.turns_back && Toss())
+      return fmt::format("B{0}.{1}+ W{0}.{1} ", micro_batch, chunk);
+    std::string passes = fmt::format("B{}.{} ", micro_batch, chunk);
+    left_over_ += fmt::format("W{}.{} ", micro_batch, chunk);
+    if (Toss()) return passes;
+    passes += left_over_;
+    left_over_.clear();
+    return passes;
   }
 
   void DrawTail() {
@@ -172,6 +199,8 @@ class Drawer {
   int32_t chunks_ = 1;
   int32_t kinds_ = 1;
   int32_t micro_batches_ = 1;
+  bool splits_ = false;
+  std::string left_over_;
   bool uses_gpipe_ = Toss();
   int32_t reduce_ = -1;
   int32_t replicas_ = -1;

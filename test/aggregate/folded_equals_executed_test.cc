@@ -154,5 +154,10 @@ TEST_CASE("the same with sharded parameters") {
   CHECK(Compare(kCases, 2028, MakeRandomShardedIteration) > kCases / 100);
 }
 
+TEST_CASE("the same where weight gradients have passes of their own") {
+  constexpr int kCases = 10'000;
+  CHECK(Compare(kCases, 2029, MakeRandomSplitIteration) > kCases / 100);
+}
+
 }  // namespace
 }  // namespace lmsimbench

@@ -216,6 +216,30 @@ RandomIteration MakeRandomShardedIteration(std::mt19937_64& random) {
   return made;
 }
 
+RandomIteration MakeRandomSplitIteration(std::mt19937_64& random) {
+  RandomIteration made = random() % 2 == 0 ? MakeRandomIteration(random)
+                                           : MakeRandomSparseIteration(random);
+  ParallelConfig& config = made.config;
+  config.schedule =
+      Any(random,
+          {Schedule::kZeroBubbleH1, Schedule::kZeroBubbleH2,
+           Schedule::kZeroBubbleV, Schedule::kDualPipe, Schedule::kDualPipeV});
+  if (config.schedule == Schedule::kDualPipe) {
+    config.pp = Any<int64_t>(random, {2, 4, 6});
+  }
+  config.vpp = 1;
+  config.micro_batch_group = kNoCount;
+  made.workload.model.layers += config.pp;
+  if (config.schedule == Schedule::kDualPipe ||
+      config.schedule == Schedule::kDualPipeV) {
+    // Two micro-batches for each rank are the least.
+    const int64_t micro_batches = 2 * (config.pp + Between(random, 0, 4));
+    made.workload.global_batch = micro_batches * config.dp * config.micro_batch;
+    if (random() % 4 != 0) config.overlap_expert = YesNo::kNo;
+  }
+  return made;
+}
+
 absl::Status RandomCostModel::DoOperatorCosts(
     const System&, absl::Span<const Operator> operators,
     absl::Span<Cost> costs) const {

@@ -29,6 +29,9 @@ RandomIteration MakeRandomSparseIteration(std::mt19937_64& random);
 /// the same ones or over a part of them, ahead and beside or not.
 RandomIteration MakeRandomShardedIteration(std::mt19937_64& random);
 
+/// The same, dense or not, under a schedule whose backward passes are split.
+RandomIteration MakeRandomSplitIteration(std::mt19937_64& random);
+
 /// Answers every question with seconds drawn from the question and a seed: from
 /// a few values, so that ties are common, zero among them, or from many.
 class RandomCostModel final : public CostModel {

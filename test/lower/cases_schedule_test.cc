@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "catch2/catch.hpp"
@@ -210,23 +211,76 @@ TEST_CASE("more micro-batches than can be stored are refused") {
   }
 }
 
-TEST_CASE("schedules that are not modelled are refused by name") {
+TEST_CASE("a schedule from both ends of one rank is refused by name") {
   const Workload workload = SmallWorkload(8, 8);
-  ParallelConfig config = Pipeline(2, Schedule::k1F1B);
+  const ParallelConfig config = Pipeline(1, Schedule::kDualPipe);
   const absl::StatusOr<Placement> placement = Place(config, TestSystem());
   REQUIRE(placement.ok());
-  for (const Schedule schedule :
-       {Schedule::kZeroBubbleH1, Schedule::kZeroBubbleH2,
-        Schedule::kZeroBubbleV, Schedule::kDualPipe, Schedule::kDualPipeV}) {
-    config.schedule = schedule;
-    const absl::StatusOr<Program> program = Compile(workload, config);
-    INFO(program.status());
-    REQUIRE(program.ok());
-    const absl::Status status = Lower(*program, *placement, config).status();
-    CHECK(status.code() == absl::StatusCode::kUnimplemented);
-    CHECK_THAT(std::string(status.message()),
-               Catch::Matchers::Contains(std::string(Name(schedule))));
+  const absl::Status status =
+      Lower(Compiled(workload, config), *placement, config).status();
+  CHECK(status.code() == absl::StatusCode::kUnimplemented);
+  CHECK_THAT(std::string(status.message()),
+             Catch::Matchers::Contains("schedule dualpipe"));
+}
+
+TEST_CASE("a program is lowered for schedules that split as it does") {
+  const Workload workload = SmallWorkload(8, 8);
+  const ParallelConfig split = Pipeline(2, Schedule::kZeroBubbleH1);
+  const ParallelConfig whole = Pipeline(2, Schedule::k1F1B);
+  const Placement placement = Placed(whole, TestSystem());
+  for (const auto& [compiled, lowered, named] :
+       {std::tuple(split, whole, "schedule 1f1b does not split"),
+        std::tuple(whole, split, "schedule zb-h1 splits")}) {
+    const absl::Status status =
+        Lower(Compiled(workload, compiled), placement, lowered).status();
+    CHECK(status.code() == absl::StatusCode::kInvalidArgument);
+    CHECK_THAT(std::string(status.message()), Catch::Matchers::Contains(named));
   }
+}
+
+TEST_CASE("DualPipe holds every stage twice and adds the copies' gradients") {
+  constexpr int64_t kStages = 4;
+  Workload workload = SmallWorkload(2 * kStages, 2 * kStages);
+  workload.model.tied_embeddings = YesNo::kYes;
+  const ExecutionGraph graph =
+      Lowered(workload, Pipeline(kStages, Schedule::kDualPipe));
+  // With tied weights embedding and output layer of a rank are one matrix, as
+  // on one device.
+  const ExecutionGraph one = Lowered(workload, Pipeline(1));
+  int64_t parameters = 0;
+  for (int64_t rank = 0; rank < kStages; ++rank) {
+    CAPTURE(rank);
+    const Stage& stage = graph.program.stages[rank];
+    const int64_t copy = kStages - 1 - rank;
+    CHECK(graph.chunks[2 * rank].kind == graph.chunks[2 * copy + 1].kind);
+    CHECK(graph.chunks[2 * rank].is_first == (rank == 0));
+    CHECK(graph.chunks[2 * rank + 1].is_first == (copy == 0));
+    parameters += stage.parameters;
+    CHECK(stage.parameters == graph.program.stages[copy].parameters);
+    CHECK(stage.layers == 4);
+    const Collective& added = graph.collectives[graph.copied_gradients[rank]];
+    CHECK(added.kind == CollectiveKind::kAllReduce);
+    CHECK(added.bytes == 4 * stage.parameters);
+  }
+  CHECK(parameters == 2 * one.program.stages[0].parameters);
+  CHECK(graph.embedding_gradients == -1);
+}
+
+TEST_CASE("a V has the embedding and the output layer on its first rank") {
+  Workload workload = SmallWorkload(8, 8);
+  workload.model.tied_embeddings = YesNo::kYes;
+  const ExecutionGraph tied =
+      Lowered(workload, Pipeline(4, Schedule::kZeroBubbleV));
+  CHECK(tied.embedding_gradients == -1);
+  CHECK(tied.chunks[0].is_first);
+  CHECK(tied.chunks[1].is_last);
+  // The weights that the two share lie there once.
+  workload.model.tied_embeddings = YesNo::kNo;
+  const ExecutionGraph untied =
+      Lowered(workload, Pipeline(4, Schedule::kZeroBubbleV));
+  CHECK(untied.program.stages[0].parameters -
+            tied.program.stages[0].parameters ==
+        1024 * 512);
 }
 
 }  // namespace

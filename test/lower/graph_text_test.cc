@@ -55,6 +55,32 @@ TEST_CASE("the text of a schedule divides its phases by bars") {
       Has(text, "schedule         F0.0 B0.0 F1.0 B1.0 F2.0 B2.0 F3.0 B3.0\n"));
 }
 
+TEST_CASE("the text of a split schedule shows weight passes and chains") {
+  Asked asked;
+  asked.schedule = Schedule::kZeroBubbleH1;
+  const std::string text = ToText(Small(asked));
+  CHECK(Has(text,
+            "schedule         F0.0 | F1.0 B0.0 W0.0 F2.0 B1.0 W1.0 F3.0 B2.0 | "
+            "W2.0 B3.0 W3.0\n"));
+  CHECK(Has(text,
+            "schedule         F0.0 B0.0 F1.0 B1.0 W0.0 F2.0 B2.0 W1.0 F3.0 "
+            "B3.0 | W2.0 W3.0\n"));
+  CHECK(Has(text, "4 forward, 4 backward and 4 weight passes"));
+  asked.schedule = Schedule::kDualPipeV;
+  asked.vpp = 2;
+  const ExecutionGraph chains = Small(asked);
+  CHECK(Has(ToText(chains),
+            "schedule         F0.0 F0.1 F1.0 F1.1 | F2.0 B0.1+W0.1 "
+            "F2.1+B0.0+W0.0 F3.0+B1.1+W1.1 F3.1+B1.0+W1.0 | B2.1+W2.1 "
+            "B2.0+W2.0 B3.1 B3.0 W3.1 W3.0\n"));
+  // Activations of one chunk and gradients of the other, on either rank; at the
+  // turn nothing is sent.
+  CHECK(Has(ToText(chains), "send forward     8 times"));
+  CHECK(Has(ToText(chains), "send backward    8 times"));
+  CHECK(Has(ToJson(chains), "\"B0.1+\""));
+  CHECK(Has(ToJson(chains), "\"turns_back\": true"));
+}
+
 TEST_CASE("a schedule that turns once has two phases") {
   Asked asked;
   asked.schedule = Schedule::kGPipe;

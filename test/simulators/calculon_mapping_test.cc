@@ -220,6 +220,14 @@ TEST_CASE("Calculon refuses what it does not know, by name") {
   question = PlainQuestion();
   question.workload.model.attention = AttentionKind::kLatent;
   CHECK_THAT(refusal(question), Catch::Contains("latent attention"));
+  for (const Schedule schedule :
+       {Schedule::kZeroBubbleH1, Schedule::kZeroBubbleH2,
+        Schedule::kZeroBubbleV, Schedule::kDualPipe, Schedule::kDualPipeV}) {
+    question = PlainQuestion();
+    question.config.schedule = schedule;
+    CHECK_THAT(refusal(question),
+               Catch::Contains("schedule " + std::string(Name(schedule))));
+  }
   question = PlainQuestion();
   question.workload.precision = Precision::kFp8;
   CHECK_THAT(refusal(question),

@@ -161,6 +161,12 @@ TEST_CASE("what vTrain cannot express is refused by name") {
       {"2 virtual stages", [](Question& q) { q.config.vpp = 2; }},
       {"schedule gpipe",
        [](Question& q) { q.config.schedule = Schedule::kGPipe; }},
+      {"schedule zb-h1",
+       [](Question& q) { q.config.schedule = Schedule::kZeroBubbleH1; }},
+      {"schedule zb-v",
+       [](Question& q) { q.config.schedule = Schedule::kZeroBubbleV; }},
+      {"schedule dualpipe",
+       [](Question& q) { q.config.schedule = Schedule::kDualPipe; }},
       {"latent attention",
        [](Question& q) {
          q.workload.model.attention = AttentionKind::kLatent;

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "lmsimbench/layout.h"
+
 namespace lmsimbench::calculon {
 namespace {
 
@@ -69,6 +71,11 @@ absl::Status CheckExpressible(const Workload& workload,
   }
   if (workload.model.attention == AttentionKind::kLatent) {
     return absl::UnimplementedError("multi-head latent attention");
+  }
+  if (SplitsBackward(config.schedule)) {
+    return absl::UnimplementedError(
+        fmt::format("schedule {}: Calculon has 1f1b and interleaved",
+                    std::string(Name(config.schedule))));
   }
   return absl::OkStatus();
 }
