@@ -132,6 +132,31 @@ TEST_CASE("a weight pass gathers what sequence parallelism has divided") {
             .size() == 2);
 }
 
+TEST_CASE("what split schedules do not go with is refused by name") {
+  const Workload workload = SmallWorkload(8, 8);
+  const auto refusal = [&workload](const ParallelConfig& config) {
+    const absl::Status status = Compile(workload, config).status();
+    CHECK(status.code() == absl::StatusCode::kUnimplemented);
+    return std::string(status.message());
+  };
+  using Catch::Matchers::Contains;
+  for (const Schedule schedule :
+       {Schedule::kZeroBubbleH1, Schedule::kDualPipeV}) {
+    ParallelConfig config = Pipeline(2, schedule);
+    config.zero = ZeroStage::kParameters;
+    CHECK_THAT(refusal(config),
+               Contains("sharded parameters (ZeRO-3) under schedule " +
+                        std::string(Name(schedule))));
+  }
+  for (const Schedule schedule : {Schedule::kDualPipe, Schedule::kDualPipeV}) {
+    ParallelConfig config = Pipeline(2, schedule);
+    config.overlap_expert = YesNo::kYes;
+    CHECK_THAT(refusal(config),
+               Contains("overlap_expert under schedule " +
+                        std::string(Name(schedule))));
+  }
+}
+
 TEST_CASE("the texts of a split program show its weight steps") {
   const Program program =
       Compiled(SmallWorkload(2, 2), Pipeline(2, Schedule::kZeroBubbleH1));
