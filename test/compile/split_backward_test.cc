@@ -40,8 +40,10 @@ TEST_CASE("weight passes compute the weight gradients of linear layers only") {
     if (!IsLegal(made.workload, made.config, kNoCount)) continue;
     if (!CompileInto(made.workload, made.config, split).ok()) continue;
     ParallelConfig config = made.config;
-    // The same chunks without a split.
+    // The same chunks without a split. From both ends, embedding and output
+    // layer lie on one rank, and parameters that they share lie there once.
     if (IsVShaped(config.schedule)) continue;
+    if (config.schedule == Schedule::kDualPipe) continue;
     config.schedule = Schedule::k1F1B;
     CAPTURE(fmt::format("{}", made.config), fmt::format("{}", made.workload));
     REQUIRE(CompileInto(made.workload, config, whole) == absl::OkStatus());
