@@ -153,9 +153,8 @@ TEST_CASE("what split schedules do not go with is refused by name") {
   for (const Schedule schedule : {Schedule::kDualPipe, Schedule::kDualPipeV}) {
     ParallelConfig config = Pipeline(2, schedule);
     config.overlap_expert = YesNo::kYes;
-    CHECK_THAT(refusal(config),
-               Contains("overlap_expert under schedule " +
-                        std::string(Name(schedule))));
+    CHECK_THAT(refusal(config), Contains("overlap_expert under schedule " +
+                                         std::string(Name(schedule))));
   }
 }
 
