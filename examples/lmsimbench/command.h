@@ -42,6 +42,7 @@ absl::Status CheckKnown(const std::string& option, const std::string& name,
 
 /// Adds a command to the program.
 void AddScoreCommand(CLI::App& app, Program& program);
+void AddCalibrateCommand(CLI::App& app, Program& program);
 void AddPredictCommand(CLI::App& app, Program& program);
 void AddExplainCommand(CLI::App& app, Program& program);
 void AddListCommand(CLI::App& app, Program& program);

@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
                  "Measurement bundle to use instead of the embedded one")
       ->type_name("FILE");
   AddScoreCommand(app, program);
+  AddCalibrateCommand(app, program);
   AddPredictCommand(app, program);
   AddExplainCommand(app, program);
   AddListCommand(app, program);

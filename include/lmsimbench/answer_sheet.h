@@ -35,6 +35,8 @@ struct Answer {
   AnswerStatus status = AnswerStatus::kMissing;
   double iteration_time_s = kNoNumber;
   /// Of the device that needs most.
+  /// Of rank 0 where the run was measured there alone (`memory_of_first_rank`)
+  /// and the simulator tells ranks apart, else of the device that needs most.
   double peak_memory_bytes = kNoNumber;
   Verdict verdict = Verdict::kNotAnswered;
   /// Adaptations of the question where it was answered, the reason elsewhere.

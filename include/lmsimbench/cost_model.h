@@ -19,12 +19,18 @@ namespace lmsimbench {
 struct Cost {
   double seconds = 0;
   Evidence evidence = Evidence::kNotAnswered;
+  /// Seconds in which the host does nothing but start it. The host is ahead of
+  /// the device within a block of the network, which lasts at least as long as
+  /// its starts (execution_graph.h).
+  double host_s = 0;
 };
 
 /// A collective with the span of the group that runs it.
 struct SpannedCollective {
   Collective collective;
   Span span;
+  /// Ranks of the pipeline that the group stands in.
+  int64_t pipeline_ranks = 1;
 };
 
 /// Maps operators and collectives to seconds. Meant to be derived from.

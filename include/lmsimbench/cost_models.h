@@ -143,25 +143,6 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeTableModel(
 std::unique_ptr<CostModel> MakeCompositeModel(
     std::string name, std::vector<std::unique_ptr<CostModel>> parts);
 
-/// What a framework needs to start an operator from the host. Kernels that are
-/// shorter wait for the next one to be started.
-struct DispatchParameters {
-  /// Seconds between the starts of two operators. The default is what operators
-  /// take at least where they were measured inside a training framework: of the
-  /// `fit` rows of sources aceso_v100_ops and sailor_aceso_ops (Megatron-LM on
-  /// V100, A100 and GH200) the shortest forward time of layernorm,
-  /// layernorm_final, bias_dropout_add, gelu and linear_fwd, each platform for
-  /// itself: 20 times from 42 to 190 us, their median.
-  double operator_s = 70e-6;
-};
-
-/// The costs of `device`, operators at least as long as their dispatch; the
-/// dispatch is analytic evidence. Collectives are started beside computation
-/// and are left as they are.
-std::unique_ptr<CostModel> MakeDispatchModel(
-    std::unique_ptr<CostModel> device,
-    const DispatchParameters& parameters = {});
-
 /// The best evidence in the bundle: its tables, and where they do not answer
 /// the formulas, whose parameters are fitted on the `fit` kernels of the
 /// platform where there are enough, and are those given where not. Reads the

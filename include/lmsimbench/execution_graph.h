@@ -32,8 +32,10 @@
 ///    needs no transfer: it stands somewhere behind the backward pass of its
 ///    micro-batch and chunk. A pass goes through its blocks (a weight pass in
 ///    the order of a backward pass), and each block through its steps in that
-///    direction, as `Step` says; a block starts when all before it has ended.
-///    Passes may form a *chain* (each but its last one has `with_next`), where
+///    direction, as `Step` says; a block starts when all before it has ended,
+///    and ends when its steps have ended and the host has had the time to start
+///    each of them, one after the other, since the block started
+///    (`Cost::host_s`). Passes may form a *chain* (each but its last one has `with_next`), where
 ///    the way turns back (3.): it starts when the inputs of all its passes have
 ///    arrived, its passes run one behind the other, and what they hand on goes
 ///    when the last of them has ended, in the order of the passes. In the

@@ -22,6 +22,7 @@
 #include "lmsimbench/measured_run.h"
 #include "lmsimbench/measurements.h"
 #include "lmsimbench/model_spec.h"
+#include "lmsimbench/framework.h"
 #include "lmsimbench/naive.h"
 #include "lmsimbench/nearest_name.h"
 #include "lmsimbench/operator.h"

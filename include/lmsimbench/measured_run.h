@@ -59,6 +59,8 @@ struct MeasuredRun {
   /// In bytes; missing if the source does not print it.
   double peak_memory_bytes = kNoNumber;
   MemoryScope memory_scope = MemoryScope::kNotStated;
+  /// The peak was read on rank 0 alone, which need not hold the most.
+  bool memory_of_first_rank = false;
   /// What tells two configurations of a setting apart: its sizes, ZeRO stage,
   /// recomputation and options as the table's own text, so that an empty field
   /// is a value of its own. Without the number of micro-batches, which follows

@@ -111,7 +111,8 @@ struct RankPrediction {
   int64_t pipeline_rank = kNoCount;
   /// Ranks that behave alike.
   int64_t ranks = kNoCount;
-  /// Time in which an operator runs.
+  /// Time in which an operator runs, or in which nothing but the host keeps the
+  /// next one from running.
   double compute_s = kNoNumber;
   /// Time in which something is communicated and no operator runs.
   double exposed_communication_s = kNoNumber;

@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "lmsimbench/answer_sheet.h"
+#include "lmsimbench/calibrate.h"
 #include "lmsimbench/measurements.h"
 #include "lmsimbench/scorecard.h"
 
@@ -43,6 +44,9 @@ std::string ScorecardJson(const Scorecard& card);
 std::string AnswersCsv(const Measurements& measurements,
                        absl::Span<const AnswerSheet> sheets,
                        const Selection& selection = {});
+
+/// What a calibration found, as JSON: the form of lib/cost/frameworks.json.
+std::string CalibrationJson(const std::vector<CalibratedFramework>& calibrated);
 
 /// Writes a file beside its place and renames it, so that the place holds
 /// either the old contents or the new ones. An error names the file and what

@@ -32,21 +32,38 @@ std::unique_ptr<Simulator> MakeStaged(std::string name,
                                       std::shared_ptr<const CostModel> model,
                                       const StagedOptions& options = {});
 
-/// The cost model of `staged`: the best evidence of the bundle
-/// (`MakeDefaultCostModel`), the dispatch of a framework (`MakeDispatchModel`),
-/// and a bandwidth for levels of the network that state none.
+/// What `MakeStagedCostModel` takes for the device itself: the best evidence of
+/// the bundle, and a bandwidth for levels of the network that state none.
+absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedKernelModel(
+    const Bundle& bundle);
+
+/// Costs of a device from its published figures alone, with the same.
+std::unique_ptr<CostModel> MakeDatasheetModel();
+
+/// The cost model of `staged`: `MakeStagedKernelModel` inside the framework that
+/// the system names, with the constants of `FittedFrameworks`.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedCostModel(
     const Bundle& bundle);
 
 /// Makes the choices that a question leaves open and the stages do not make, as
-/// `staged` does, and says in words which: who takes the layers that do not
-/// divide, fp16 where a device has no bf16, fused attention on devices with
-/// eight-bit formats, the bandwidths that `MakeStagedCostModel` takes.
+/// `staged` does, and says in words which: the defaults of the framework that
+/// the system names, who takes the layers that do not divide, fp16 where a
+/// device has no bf16, fused attention on devices with eight-bit formats, the
+/// bandwidths that `MakeStagedCostModel` takes.
 std::vector<std::string> ChooseWhatIsOpen(const System& system,
                                           Workload& workload,
                                           ParallelConfig& config);
 
-/// `staged`: with `MakeStagedCostModel`, not calibrated on whole iterations.
-absl::StatusOr<std::unique_ptr<Simulator>> MakeStaged(const Bundle& bundle);
+/// What a staged simulator rests on.
+enum class StagedLevel : uint8_t {
+  kDatasheet,  ///< published figures: what to expect of hardware that nobody
+               ///< has measured
+  kKernels,    ///< and measured kernels and collectives, where there are some
+  kFull,       ///< and constants of frameworks, fitted on whole iterations
+};
+
+/// `staged-datasheet`, `staged-kernels` or `staged`.
+absl::StatusOr<std::unique_ptr<Simulator>> MakeStaged(
+    const Bundle& bundle, StagedLevel level = StagedLevel::kFull);
 
 }  // namespace lmsimbench

@@ -110,6 +110,9 @@ struct System {
   int64_t devices = kNoCount;
   /// Levels of the network from the inside out; the first is the node.
   std::vector<NetworkLevel> network;
+  /// The software that trains on it, in the words of who says it ("NeMo
+  /// 24.07"); empty: not stated.
+  std::string framework;
 
   template <typename Visit, typename... Self>
   static void VisitFields(Visit&& visit, Self&... self) {
@@ -117,6 +120,7 @@ struct System {
     visit("accelerator", self.accelerator...);
     visit("devices", self.devices...);
     visit("network", self.network...);
+    visit("framework", self.framework...);
   }
 
   friend bool operator==(const System& a, const System& b) {

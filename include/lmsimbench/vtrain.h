@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "lmsimbench/bundle.h"
 #include "lmsimbench/cost_model.h"
-#include "lmsimbench/cost_models.h"
+#include "lmsimbench/framework.h"
 #include "lmsimbench/simulator.h"
 
 namespace lmsimbench {
@@ -87,7 +87,7 @@ struct VtrainOptions {
   VtrainTrace trace;
   /// For `kCostModel`: the host starts an operator every so often; a shorter
   /// one leaves a gap behind it.
-  DispatchParameters dispatch;
+  double dispatch_s = FrameworkParameters().operator_s;
 };
 
 /// vTrain (github.com/VIA-Research/vTrain, commit f8dda84), reproduced to the

@@ -173,6 +173,7 @@ void AddComputation(const ExecutionGraph& graph, const Folds& folds,
           folds.pass(kind, static_cast<Direction>(d), variant);
       account.compute += micro_batches * pass.compute;
       account.recomputed += micro_batches * pass.recomputed;
+      account.host += micro_batches * pass.host;
       account.overlapped += micro_batches * pass.overlapped;
       account.exposed_tensor +=
           micro_batches * (pass.duration - pass.waits - pass.compute);

@@ -16,6 +16,7 @@ class ClassRecord {
     work_.Clear();
     for (BusyTime& busy : busy_) busy.Clear();
     compute_s_ = 0;
+    host_s_ = 0;
     sends_[0] = sends_[1] = 0;
     peak_bytes_ = -1;
   }
@@ -50,6 +51,12 @@ class ClassRecord {
         ++runs_[slot];
         break;
     }
+  }
+
+  void WaitForHost(double start_s, double end_s) {
+    compute_s_ += end_s - start_s;
+    host_s_ += end_s - start_s;
+    work_.Add(start_s, end_s);
   }
 
   void Memory(double time_s, const AllocatedMemory& memory) {
@@ -95,6 +102,7 @@ class ClassRecord {
     const double busy_s = UnionLength(b_, data);
 
     out.compute_s = compute_s_;
+    out.host_s = host_s_;
     out.exposed_tensor_s = work_s - compute_s_;
     out.exposed_pipeline_s = with_pipeline_s - work_s;
     out.exposed_data_s = busy_s - with_pipeline_s;
@@ -157,6 +165,7 @@ class ClassRecord {
   std::vector<int64_t> runs_;
   int64_t sends_[2] = {0, 0};
   double compute_s_ = 0;
+  double host_s_ = 0;
   // When the compute or the tensor stream ran: they hardly ever pause, so this
   // is short. All streams but that of computations, each for itself.
   BusyTime work_;

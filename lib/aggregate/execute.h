@@ -56,6 +56,7 @@ struct CollectiveSum {
 /// receiver. What takes no time counts as a run and has no length.
 struct ExecutedClass {
   double compute_s = 0;                   ///< |C|
+  double host_s = 0;                      ///< of that, waiting for the host
   double exposed_communication_s = 0;     ///< |M without C|
   double overlapped_communication_s = 0;  ///< |M and C|
   double bubble_s = 0;                    ///< end_s - |C or M|

@@ -30,6 +30,7 @@ struct PendingCollective {
 /// `Out` takes what happens on one device, a stream's tasks and all changes of
 /// memory in the order of time:
 ///   void Run(Stream, double start_s, double end_s, int32_t slot, const Pass&);
+///   void WaitForHost(double start_s, double end_s);
 ///   void Memory(double time_s, const AllocatedMemory&);
 /// Of changes of memory at one moment those of the step that was issued first
 /// come first, and of a step that takes no time the start before the end.
@@ -41,15 +42,18 @@ class BlockRunner {
               PendingCollective* pending, Out& out)
       : pass_(pass), memory_(memory), pending_(pending), out_(out) {}
 
-  /// Runs steps [begin, end) from `start_s`; returns when all have ended. Where
-  /// `kEnds`, the end of each step goes to `ends`.
+  /// Runs steps [begin, end) from `start_s`; returns when all have ended and
+  /// the host has started them. Where `kEnds`, the end of each step goes to `ends`.
   template <bool kEnds>
   double Run(const FlatStep* begin, const FlatStep* end, double start_s,
              double* ends) {
     double compute_s = start_s;
     double tensor_s = start_s;
+    // When the host has started the steps so far.
+    double host_s = start_s;
     next_ = last_ = pending_;
     for (const FlatStep* step = begin; step != end; ++step) {
+      host_s += step->host_s;
       if (step->is_collective) {
         const double step_s = std::max(compute_s, tensor_s);
         tensor_s = step_s + step->seconds;
@@ -69,7 +73,10 @@ class BlockRunner {
       }
     }
     AccountCollectives(tensor_s);
-    return std::max(compute_s, tensor_s);
+    const double ended_s = std::max(compute_s, tensor_s);
+    if (host_s <= ended_s) return ended_s;
+    out_.WaitForHost(ended_s, host_s);
+    return host_s;
   }
 
  private:

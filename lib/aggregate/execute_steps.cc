@@ -13,9 +13,12 @@ void FlattenTimes(const CostedGraph& costed, int64_t rank_class,
   const ExecutionGraph& graph = costed.graph;
   for (size_t s = 0; s < graph.program.steps.size(); ++s) {
     const Step& step = graph.program.steps[s];
-    steps[s].seconds = step.is_collective
-                           ? CollectiveSeconds(costed, step.id, rank_class)
-                           : costed.operators[step.id].seconds;
+    const Cost& cost =
+        step.is_collective
+            ? costed.collectives[SpannedIndex(costed, step.id, rank_class)]
+            : costed.operators[step.id];
+    steps[s].seconds = cost.seconds;
+    steps[s].host_s = cost.host_s;
   }
 }
 

@@ -12,6 +12,7 @@ namespace lmsimbench {
 /// A step of the program with all that running it takes, side by side.
 struct FlatStep {
   double seconds = 0;
+  double host_s = 0;
   int64_t allocated_bytes = 0;
   int64_t freed_bytes = 0;
   std::array<int64_t, kTensorKinds> allocated = {};

@@ -99,6 +99,10 @@ FoldedBlock FoldBlock(const CostedGraph& costed, int32_t begin_step,
   const auto seconds_of = [&](int32_t collective) {
     return collectives[collective];
   };
+  const double* const collective_host =
+      folds.collective_host.data() +
+      variant * costed.graph.program.collectives.size();
+  double host = 0;
   FoldedBlock block;
   block.begin_lone = static_cast<int32_t>(folds.lone.size());
   BlockMemory memory(steps, begin_step, block);
@@ -109,12 +113,14 @@ FoldedBlock FoldBlock(const CostedGraph& costed, int32_t begin_step,
     if (step.is_collective) {
       tensor_free = std::max(compute_free, tensor_free) + seconds_of(step.id);
       step_end[i * variants + variant] = tensor_free;
+      host += collective_host[step.id];
       continue;
     }
     const double start =
         step.joins ? std::max(compute_free, tensor_free) : compute_free;
     const double seconds = operators[step.id].seconds;
     compute_free = start + seconds;
+    host += operators[step.id].host_s;
     step_end[i * variants + variant] = compute_free;
     block.compute += seconds;
     block.overlapped +=
@@ -129,6 +135,12 @@ FoldedBlock FoldBlock(const CostedGraph& costed, int32_t begin_step,
   memory.Collectives(end_step, tensor_free, end_of, seconds_of);
   memory.Finish();
   block.duration = std::max(compute_free, tensor_free);
+  if (host > block.duration) {
+    block.host = host - block.duration;
+    block.compute += block.host;
+    AddLone(block.duration, host, block.duration, block.begin_lone, folds);
+    block.duration = host;
+  }
   block.end_lone = static_cast<int32_t>(folds.lone.size());
   return block;
 }
@@ -146,6 +158,7 @@ FoldedPass FoldPass(const Program& program, const Folds& folds, int32_t chunk,
         pass.compute += count * block.compute;
         pass.overlapped += count * block.overlapped;
         pass.recomputed += count * block.recomputed;
+        pass.host += count * block.host;
         // Blocks that leave something behind reach highest at the last of
         // them, others at the first.
         const int32_t highest = block.left_bytes > 0 ? run.count - 1 : 0;
@@ -207,6 +220,7 @@ void FindVariants(const CostedGraph& costed, Folds& folds) {
   folds.variant_of_class.clear();
   folds.class_of_variant.clear();
   folds.collective_seconds.clear();
+  folds.collective_host.clear();
   for (size_t c = 0; c < classes; ++c) {
     size_t variant = 0;
     while (variant < folds.class_of_variant.size() &&
@@ -218,8 +232,10 @@ void FindVariants(const CostedGraph& costed, Folds& folds) {
     if (variant < folds.class_of_variant.size()) continue;
     folds.class_of_variant.push_back(static_cast<int32_t>(c));
     for (size_t i = 0; i < program.collectives.size(); ++i) {
-      folds.collective_seconds.push_back(CollectiveSeconds(
-          costed, static_cast<int32_t>(i), static_cast<int64_t>(c)));
+      const Cost& cost = costed.collectives[SpannedIndex(
+          costed, static_cast<int32_t>(i), static_cast<int64_t>(c))];
+      folds.collective_seconds.push_back(cost.seconds);
+      folds.collective_host.push_back(cost.host_s);
     }
   }
   folds.variants = static_cast<int32_t>(folds.class_of_variant.size());

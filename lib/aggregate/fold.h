@@ -28,6 +28,8 @@ struct FoldedBlock {
   double overlapped = 0;
   /// Computation that runs for the second time.
   double recomputed = 0;
+  /// Of `compute`, waiting for the host.
+  double host = 0;
   /// Range of `Folds::lone`.
   int32_t begin_lone = 0;
   int32_t end_lone = 0;
@@ -67,6 +69,7 @@ struct FoldedPass {
   double compute = 0;
   double overlapped = 0;
   double recomputed = 0;
+  double host = 0;
   int64_t peak_bytes = 0;
   /// The repeated block, counted in the order of the pass, that reaches the
   /// peak.
@@ -93,6 +96,8 @@ struct Folds {
   std::vector<int32_t> class_of_variant;
   /// Seconds of the program's collectives: `variant * collectives + index`.
   std::vector<double> collective_seconds;
+  /// Seconds of the host for each, with the same indices.
+  std::vector<double> collective_host;
   /// Directions in which passes go: 3 where backward passes are split.
   int32_t directions = 2;
   /// `(block * directions + direction) * variants + variant`.

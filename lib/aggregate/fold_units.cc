@@ -206,6 +206,7 @@ FoldedPass FoldUnitPass(const CostedGraph& costed, Folds& folds, int32_t chunk,
     pass.overlapped +=
         count * (block.overlapped + LoneWithin(folds, block, stretch.beside));
     pass.recomputed += count * block.recomputed;
+    pass.host += count * block.host;
     // As in other passes.
     const int32_t highest = block.left_bytes > 0 ? stretch.count - 1 : 0;
     const int64_t reached = level + highest * block.left_bytes +

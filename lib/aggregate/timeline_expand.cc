@@ -25,6 +25,8 @@ class ClassTimeline {
     slices_[static_cast<int>(stream)].push_back(slice);
   }
 
+  void WaitForHost(double, double) {}
+
   void Memory(double time_s, const AllocatedMemory& memory) {
     // A change upward takes the place of what was before it at that moment, so
     // that no maximum is lost.

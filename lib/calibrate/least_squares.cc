@@ -42,8 +42,11 @@ class Scale {
 
 absl::Status CheckConstants(absl::Span<const Constant> constants) {
   for (const Constant& constant : constants) {
+    const bool starts_within = !IsStated(constant.start) ||
+                               (constant.lowest <= constant.start &&
+                                constant.start <= constant.highest);
     if (constant.lowest <= constant.initial &&
-        constant.initial <= constant.highest &&
+        constant.initial <= constant.highest && starts_within &&
         constant.lowest < constant.highest && constant.spread >= 0) {
       continue;
     }
@@ -71,7 +74,9 @@ class Fitter {
     LeastSquaresFit fit;
     Vector at(size_);
     for (size_t j = 0; j < constants_.size(); ++j) {
-      at[j] = scale_.ToSearch(j, constants_[j].initial);
+      const Constant& constant = constants_[j];
+      at[j] = scale_.ToSearch(
+          j, IsStated(constant.start) ? constant.start : constant.initial);
     }
     Vector residual(count_);
     absl::Status status = Evaluate(at, residual);

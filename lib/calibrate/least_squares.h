@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "lmsimbench/values.h"
 
 /// \file
 /// Robust, bounded least squares with priors: few constants, many residuals,
@@ -25,6 +26,9 @@ struct Constant {
   /// How far from `initial` the constant is expected to be: one standard
   /// deviation, of its logarithm where `lowest` is above 0. 0: no expectation.
   double spread = 0;
+  /// Where the search starts; missing: at `initial`. What a constant does may
+  /// be hidden there by another one, so that the search does not see it.
+  double start = kNoNumber;
 };
 
 struct LeastSquaresOptions {
@@ -49,7 +53,7 @@ struct FittedConstant {
 
 struct LeastSquaresFit {
   std::vector<FittedConstant> constants;
-  /// Loss with the initial constants, and with those found.
+  /// Loss where the search started, and with what it found.
   double initial_loss = 0;
   double loss = 0;
   int iterations = 0;
@@ -69,7 +73,7 @@ using Residuals = absl::FunctionRef<absl::Status(
 /// by steps of Levenberg and Marquardt with derivatives by differences; u is
 /// the logarithm of a constant whose range is above 0, else the constant.
 /// `count` is the number of residuals. INVALID_ARGUMENT for a range that is
-/// empty or does not hold the initial value; INTERNAL for residuals that are
+/// empty or does not hold the initial value and the start; INTERNAL for residuals that are
 /// not finite.
 absl::StatusOr<LeastSquaresFit> FitLeastSquares(
     absl::Span<const Constant> constants, size_t count, Residuals residuals,

@@ -44,7 +44,8 @@ void SpanCollectives(CostedGraph& costed) {
       if (costed.span_ordinal[k * kGroups + group] != entries) continue;
       ++entries;
       costed.spanned.push_back(
-          {collective, graph.placement.spans[classes[k].span[group]]});
+          {collective, graph.placement.spans[classes[k].span[group]],
+           graph.placement.pp});
     }
   }
 }
@@ -67,6 +68,7 @@ absl::Status Ask(const CostModel& model, const System& system, const char* what,
       return NotAnswered(model, what, questions[i]);
     }
     costs[i].seconds = Rounded(costs[i].seconds);
+    costs[i].host_s = Rounded(costs[i].host_s);
   }
   return absl::OkStatus();
 }

@@ -20,6 +20,8 @@ absl::Status NotAnAnswer(const std::string& model, const std::string& what,
                   model, cost.seconds, Text(Name(cost.evidence)), what));
 }
 
+bool IsTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+
 // The message of a model that failed, with its name. The part of a composite
 // has named itself: it becomes 'composite/part'.
 std::string Named(const std::string& model, const std::string& message) {
@@ -52,12 +54,18 @@ absl::Status CheckedCosts(const std::string& model,
   for (size_t i = 0; i < costs.size(); ++i) {
     Cost& cost = costs[i];
     if (cost.evidence == Evidence::kNotAnswered) {
-      cost.seconds = 0;
+      cost.seconds = cost.host_s = 0;
       continue;
     }
     const bool known = static_cast<int>(cost.evidence) < kEvidences;
-    if (!known || !std::isfinite(cost.seconds) || cost.seconds < 0) {
+    if (!known || !IsTime(cost.seconds)) {
       return NotAnAnswer(model, Describe(questions[i]), cost);
+    }
+    if (!IsTime(cost.host_s)) {
+      return absl::InternalError(fmt::format(
+          "cost model '{}' answers {} seconds of the host for {}; seconds have "
+          "to be finite and not negative",
+          model, cost.host_s, Describe(questions[i])));
     }
   }
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "fmt/format.h"
 #include "lib/profile/run_cells.h"
+#include "lib/profile/run_notes.h"
 #include "lib/profile/view_row.h"
 
 namespace lmsimbench {
@@ -107,6 +108,7 @@ absl::Status ReadRow(const ViewRow& row, MeasuredRun& run) {
   }
   status = ReadConfig(row, run);
   if (!status.ok()) return status;
+  ReadNotes(run.notes, workload, run.config);
   run.configuration_key = ConfigurationKey(row);
 
   run.iteration_time_s = row.Number("iteration_time_ms") / 1e3;
@@ -115,6 +117,8 @@ absl::Status ReadRow(const ViewRow& row, MeasuredRun& run) {
   run.model_flops_utilisation = row.Number("mfu_percent") / 100;
   run.peak_memory_bytes = row.Number("peak_memory_gib") * kGiB;
   run.memory_scope = ReadMemoryScope(row.Text("memory_scope"));
+  run.memory_of_first_rank =
+      absl::StartsWith(row.Text("memory_scope"), "rank 0");
   return absl::OkStatus();
 }
 

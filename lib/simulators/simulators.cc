@@ -38,10 +38,13 @@ constexpr BuiltInSimulator kSimulators[] = {
      "the same with its known faults mended; asks the cost model about other "
      "accelerators",
      true},
-    {"staged",
-     "the five stages of this library with measured kernels and formulas; "
-     "answers time, memory, verdict, rank classes and evidence",
+    {"staged-datasheet",
+     "the five stages of this library on published figures alone; answers "
+     "time, memory, verdict, rank classes and evidence",
      true},
+    {"staged-kernels", "the same with measured kernels and collectives", true},
+    {"staged",
+     "the same with constants of frameworks, fitted on whole iterations", true},
     {"calculon-strict",
      "Calculon as it stands: refuses what it would have to adapt", false},
 };
@@ -63,6 +66,12 @@ MadeSimulator (*const kMakers[])(const Bundle&) = {
     },
     [](const Bundle& bundle) -> MadeSimulator {
       return MakeVtrain("vtrain-repaired", bundle, VtrainRepairs::All());
+    },
+    [](const Bundle& bundle) -> MadeSimulator {
+      return MakeStaged(bundle, StagedLevel::kDatasheet);
+    },
+    [](const Bundle& bundle) -> MadeSimulator {
+      return MakeStaged(bundle, StagedLevel::kKernels);
     },
     [](const Bundle& bundle) -> MadeSimulator { return MakeStaged(bundle); },
     [](const Bundle&) -> MadeSimulator {

@@ -3,8 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "lib/simulators/staged/choices.h"
 #include "lmsimbench/cost_models.h"
-#include "lmsimbench/layout.h"
+#include "lmsimbench/framework.h"
 #include "lmsimbench/pipeline.h"
 
 namespace lmsimbench {
@@ -19,61 +20,6 @@ struct State {
   ExecutionGraph graph;
   CostedGraph costed;
 };
-
-constexpr char kBalancedStages[] =
-    "layers do not divide by the stages: embedding and output layer are taken "
-    "for layers, and the earlier stages take more";
-// One 200 Gb/s port a device: what most platforms that state theirs have.
-constexpr double kUnstatedBandwidth = 25e9;
-constexpr char kBandwidth[] =
-    "a level of the network whose bandwidth is not stated has 25 GB/s a device";
-// The median of the 30 platforms of the bundle that state both, PCIe apart, is
-// 0.12.
-constexpr double kUnstatedNodeShare = 1.0 / 8;
-constexpr char kNodeBandwidth[] =
-    "the links inside a node, whose bandwidth is not stated, have an eighth of "
-    "the memory's";
-constexpr char kFp16[] =
-    "the precision is fp16: the device has no matrix engine for bf16";
-constexpr char kFlash[] =
-    "attention is fused (flash), as on every device with eight-bit formats";
-
-// Layers that do not divide, where nothing says which stage takes more.
-bool NeedsPlacement(const ModelSpec& model, const ParallelConfig& config) {
-  return config.stage_layers.empty() &&
-         config.placement == StagePlacement::kNotStated &&
-         IsStated(model.layers) &&
-         model.layers % (config.pp * ChunksPerRank(config)) != 0;
-}
-
-// 16 bits, of which the device has one format only.
-bool NeedsFp16(const Workload& workload, const System& system) {
-  return workload.precision == Precision::kNotStated &&
-         !IsStated(system.accelerator.bf16_flops) &&
-         IsStated(system.accelerator.fp16_flops);
-}
-
-// Devices with eight-bit formats came after fused attention; nobody trains on
-// them without it, whatever the model.
-bool NeedsFlash(const Workload& workload, const System& system) {
-  return workload.attention_impl == AttentionImpl::kNotStated &&
-         workload.flash_attention == YesNo::kNotStated &&
-         !IsYes(workload.model.gated_mlp) &&
-         IsStated(system.accelerator.fp8_flops);
-}
-
-// What is taken for bandwidths that are not stated, in words.
-void AddBandwidths(const System& system, std::vector<std::string>& words) {
-  bool others = false;
-  for (const NetworkLevel& level : system.network) {
-    if (IsStated(level.bandwidth)) continue;
-    const bool inside = &level == &system.network.front() &&
-                        IsStated(system.accelerator.memory_bandwidth);
-    if (inside) words.emplace_back(kNodeBandwidth);
-    others = others || !inside;
-  }
-  if (others) words.emplace_back(kBandwidth);
-}
 
 class Staged final : public Simulator {
  public:
@@ -90,18 +36,13 @@ class Staged final : public Simulator {
     State& state = workspace.Get<State>();
     const ParallelConfig* asked = &config;
     const Workload* work = &workload;
-    const bool balanced = NeedsPlacement(workload.model, config);
-    if (balanced) {
+    const staged::Choices choices =
+        staged::ChoicesOf(system, workload, config);
+    if (choices.any()) {
       state.config = config;
-      state.config.placement = StagePlacement::kBalanced;
-      asked = &state.config;
-    }
-    const bool fp16 = NeedsFp16(workload, system);
-    const bool flash = NeedsFlash(workload, system);
-    if (fp16 || flash) {
       state.workload = workload;
-      if (fp16) state.workload.precision = Precision::kFp16;
-      if (flash) state.workload.attention_impl = AttentionImpl::kFlash;
+      staged::Apply(choices, state.workload, state.config);
+      asked = &state.config;
       work = &state.workload;
     }
     absl::Status status = CompileInto(*work, *asked, state.program);
@@ -116,11 +57,9 @@ class Staged final : public Simulator {
     status = AggregateInto(state.costed, system, workspace, prediction);
     if (!status.ok()) return status;
 
-    if (balanced) prediction.adaptations.emplace_back(kBalancedStages);
-    if (fp16) prediction.adaptations.emplace_back(kFp16);
-    if (flash) prediction.adaptations.emplace_back(kFlash);
+    staged::AddWords(choices, prediction.adaptations);
     if (options_.names_unstated_bandwidth) {
-      AddBandwidths(system, prediction.adaptations);
+      staged::AddBandwidths(system, prediction.adaptations);
     }
     for (int a = 0; a < kAssumptions; ++a) {
       const auto assumption = static_cast<Assumption>(a);
@@ -134,6 +73,13 @@ class Staged final : public Simulator {
   StagedOptions options_;
 };
 
+CollectiveParameters Collectives() {
+  CollectiveParameters collectives;
+  collectives.unstated_bandwidth = staged::kUnstatedBandwidth;
+  collectives.unstated_node_share = staged::kUnstatedNodeShare;
+  return collectives;
+}
+
 }  // namespace
 
 std::unique_ptr<Simulator> MakeStaged(std::string name,
@@ -142,43 +88,54 @@ std::unique_ptr<Simulator> MakeStaged(std::string name,
   return std::make_unique<Staged>(std::move(name), std::move(model), options);
 }
 
+absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedKernelModel(
+    const Bundle& bundle) {
+  return MakeDefaultCostModel(bundle, RooflineParameters(), Collectives());
+}
+
+std::unique_ptr<CostModel> MakeDatasheetModel() {
+  std::vector<std::unique_ptr<CostModel>> parts;
+  parts.push_back(MakeRooflineModel());
+  parts.push_back(MakeCollectiveModel(Collectives()));
+  return MakeCompositeModel("datasheet", std::move(parts));
+}
+
 absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedCostModel(
     const Bundle& bundle) {
-  CollectiveParameters collectives;
-  collectives.unstated_bandwidth = kUnstatedBandwidth;
-  collectives.unstated_node_share = kUnstatedNodeShare;
   absl::StatusOr<std::unique_ptr<CostModel>> model =
-      MakeDefaultCostModel(bundle, RooflineParameters(), collectives);
+      MakeStagedKernelModel(bundle);
   if (!model.ok()) return model.status();
-  return MakeDispatchModel(std::move(*model));
+  return MakeFrameworkModel(std::move(*model), FrameworkParameters(),
+                            FittedFrameworks());
 }
 
 std::vector<std::string> ChooseWhatIsOpen(const System& system,
                                           Workload& workload,
                                           ParallelConfig& config) {
-  std::vector<std::string> choices;
-  if (NeedsPlacement(workload.model, config)) {
-    config.placement = StagePlacement::kBalanced;
-    choices.emplace_back(kBalancedStages);
-  }
-  if (NeedsFp16(workload, system)) {
-    workload.precision = Precision::kFp16;
-    choices.emplace_back(kFp16);
-  }
-  if (NeedsFlash(workload, system)) {
-    workload.attention_impl = AttentionImpl::kFlash;
-    choices.emplace_back(kFlash);
-  }
-  AddBandwidths(system, choices);
-  return choices;
+  const staged::Choices choices = staged::ChoicesOf(system, workload, config);
+  staged::Apply(choices, workload, config);
+  std::vector<std::string> words;
+  staged::AddWords(choices, words);
+  staged::AddBandwidths(system, words);
+  return words;
 }
 
-absl::StatusOr<std::unique_ptr<Simulator>> MakeStaged(const Bundle& bundle) {
-  absl::StatusOr<std::unique_ptr<CostModel>> model =
-      MakeStagedCostModel(bundle);
-  if (!model.ok()) return model.status();
+absl::StatusOr<std::unique_ptr<Simulator>> MakeStaged(const Bundle& bundle,
+                                                      StagedLevel level) {
   StagedOptions options;
   options.names_unstated_bandwidth = true;
+  if (level == StagedLevel::kDatasheet) {
+    return MakeStaged("staged-datasheet",
+                      MakeFrameworkModel(MakeDatasheetModel()), options);
+  }
+  absl::StatusOr<std::unique_ptr<CostModel>> model =
+      level == StagedLevel::kKernels ? MakeStagedKernelModel(bundle)
+                                     : MakeStagedCostModel(bundle);
+  if (!model.ok()) return model.status();
+  if (level == StagedLevel::kKernels) {
+    return MakeStaged("staged-kernels", MakeFrameworkModel(std::move(*model)),
+                      options);
+  }
   return MakeStaged("staged", std::move(*model), options);
 }
 

@@ -12,6 +12,7 @@
 #include "lib/simulators/vtrain/mapping.h"
 #include "lib/simulators/vtrain/prediction.h"
 #include "lib/simulators/vtrain/trace.h"
+#include "lmsimbench/cost_models.h"
 #include "lmsimbench/vtrain.h"
 
 namespace lmsimbench {
@@ -87,7 +88,7 @@ class VtrainSimulator final : public Simulator {
             "kernels composed per layer of cost model '{}', not profiled",
             model_->name()));
         return ComposeKernels(workload, system, s.config, *model_,
-                              options_.dispatch.operator_s, s.compose,
+                              options_.dispatch_s, s.compose,
                               s.kernels);
       case VtrainKernels::kPublishedLatencies:
         adaptations.emplace_back(

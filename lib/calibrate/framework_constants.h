@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "lib/calibrate/least_squares.h"
+#include "lmsimbench/framework.h"
+
+/// \file
+/// Which constants of a framework are fitted, and within which ranges.
+
+namespace lmsimbench::calibrate {
+
+/// Frameworks that share their constants.
+struct FrameworkClass {
+  const char* name;
+  /// How their names begin, in lower case.
+  std::vector<const char*> begins;
+};
+
+/// The classes that are told apart.
+absl::Span<const FrameworkClass> FrameworkClasses();
+
+/// The class whose names begin so; of several the longest beginning; -1: none.
+int ClassOf(const std::string& framework);
+
+/// One constant of a class: a field of `FrameworkParameters`.
+struct FrameworkConstant {
+  Constant constant;
+  /// A second start, at which it is felt: a host that is slower than its
+  /// device, ranks that wait for each other.
+  double busy = kNoNumber;
+  /// Each device has its own.
+  bool of_accelerator = false;
+};
+
+/// All of them, their names being those of the fields.
+std::vector<FrameworkConstant> FrameworkConstants();
+
+/// The field with this name; the name must be one.
+double& FieldOf(FrameworkParameters& parameters, const std::string& name);
+
+}  // namespace lmsimbench::calibrate
