@@ -16,15 +16,17 @@ struct Options {
   std::string output;
 };
 
+void PrintError(const char* what, const lmsimbench::CalibrationError& error) {
+  if (error.runs == 0) return;
+  fmt::print("; {} of {} runs: {:.1f} % before, {:.1f} % after", what,
+             error.runs, error.before_percent, error.after_percent);
+}
+
 void Print(const lmsimbench::CalibratedFramework& framework) {
-  fmt::print("{}: {} rows, {} not answered", framework.name, framework.rows,
-             framework.unanswered);
-  if (framework.constants.empty()) {
-    fmt::print(": too few to fit\n\n");
-    return;
-  }
-  fmt::print("; error {:.1f} % before, {:.1f} % after\n",
-             framework.error_percent_before, framework.error_percent);
+  fmt::print("{}: {} runs not answered", framework.name, framework.unanswered);
+  PrintError("time", framework.time);
+  PrintError("memory", framework.memory);
+  fmt::print("{}\n", framework.constants.empty() ? "; too few to fit" : "");
   for (const auto& constant : framework.constants) {
     fmt::print("  {:18} {:28} {:12.6g} +- {:<10.2g} from {:<8g} in {:g} .. {:g}{}",
                constant.name, constant.accelerator, constant.value,

@@ -20,8 +20,8 @@ absl::Status Run(StageName stage, const Question& question,
     case StageName::kCompile: {
       const absl::Status status = lmsimbench::CompileInto(
           question.workload, question.config, stages.program);
-      stages.program.framework_bytes =
-          lmsimbench::StagedOptions().framework_bytes;
+      lmsimbench::KeepInside(lmsimbench::StagedFramework(question.system),
+                             stages.program);
       return status;
     }
     case StageName::kPlace:

@@ -68,6 +68,11 @@ struct AskOptions {
 /// that is stated, its node size.
 System SystemOfRun(const System& platform, const MeasuredRun& run);
 
+/// The peak that the run's measured one is to be compared with: of rank 0 where
+/// that alone was read and the simulator tells ranks apart, else of the device
+/// that needs most.
+double PeakAsMeasured(const MeasuredRun& run, const Prediction& prediction);
+
 /// Asks a simulator about the runs selected, one by one: the run's workload and
 /// configuration, on the run's platform with its number of devices and its node
 /// size where stated. What a simulator refuses or fails at is an answer, never

@@ -30,36 +30,43 @@ struct CalibratedConstant {
   double highest = kNoNumber;
   /// The range, not the measurements, decided.
   bool at_bound = false;
-  /// Error of the fitted rows, in percent (`error_percent` of the framework),
-  /// with this constant held at its initial value and all others fitted anew;
+  /// Error of the fitted runs as in `CalibrationError::after_percent`, with this
+  /// constant held at its initial value and all others fitted anew;
   /// missing unless asked for.
   double error_percent_without = kNoNumber;
 };
 
-/// What was fitted of one framework.
+/// How far predictions are from measurements: exp(mean |ln(predicted /
+/// measured)|) - 1 in percent, with the initial constants and those found.
+struct CalibrationError {
+  int64_t runs = 0;
+  double before_percent = kNoNumber;
+  double after_percent = kNoNumber;
+};
+
+/// What was fitted of one class of frameworks.
 struct CalibratedFramework {
   /// Name of the class, and how names of its frameworks begin.
   std::string name;
   std::vector<std::string> begins;
-  /// Rows that it was fitted on, and rows of split `fit` that the simulator
-  /// does not answer.
-  int64_t rows = 0;
+  /// Runs of split `fit` that the simulator does not answer.
   int64_t unanswered = 0;
-  /// exp(mean |ln(predicted / measured)|) - 1 of these rows in percent, before
-  /// and after.
-  double error_percent_before = kNoNumber;
-  double error_percent = kNoNumber;
+  /// Of the iteration time and of the peak memory. Where there are too few runs
+  /// nothing is fitted.
+  CalibrationError time;
+  CalibrationError memory;
   std::vector<CalibratedConstant> constants;
 };
 
 struct CalibrateOptions {
-  /// Only the class with this name; empty: every one.
+  /// Only the class with this name, without what it takes from the class it
+  /// comes from; empty: every one.
   std::string framework;
   /// Also fit without each constant in turn.
   bool leave_one_out = false;
 };
 
-/// Fits the constants of every framework class with enough rows: those of split
+/// Fits the constants of every framework class with enough runs: those of split
 /// `fit` that carry no flag and that the staged simulator answers. NOT_FOUND
 /// if `framework` is no class.
 absl::StatusOr<std::vector<CalibratedFramework>> CalibrateFrameworks(

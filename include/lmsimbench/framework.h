@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "lmsimbench/cost_model.h"
+#include "lmsimbench/program.h"
 #include "lmsimbench/system.h"
 #include "lmsimbench/values.h"
 
@@ -20,11 +21,14 @@ namespace lmsimbench {
 /// The defaults say nothing of any framework but how often a host starts an
 /// operator.
 struct FrameworkParameters {
-  /// \{ Factors on the time of matrix multiplications, of the attention core
-  /// (fused, or its four operators), of elementwise kernels within the layers,
-  /// and of the loss: kernels of the framework's own, fused or not, beside
-  /// those that were measured alone or follow from published figures.
+  /// \{ Factors on the time of matrix multiplications (those of 8-bit numbers
+  /// and those of routed experts have another one beside it), of the attention
+  /// core (fused, or its four operators), of elementwise kernels within the
+  /// layers, and of the loss: kernels of the framework's own, fused or not,
+  /// beside those that were measured alone or follow from published figures.
   double matrix_factor = 1;
+  double matrix_fp8_factor = 1;
+  double expert_matrix_factor = 1;
   double attention_factor = 1;
   double elementwise_factor = 1;
   double loss_factor = 1;
@@ -67,10 +71,23 @@ struct FrameworkParameters {
   /// Seconds of an iteration in which nothing of the model runs: data loader,
   /// logging, the optimizer's host.
   double iteration_s = 0;
+  /// \{ Factors on the memory of activations, of logits and their gradients,
+  /// and of gradients of parameters: what a framework keeps beside what has to
+  /// be kept, such as copies in other formats.
+  double activations_factor = 1;
+  double logits_factor = 1;
+  double gradients_factor = 1;
+  /// \}
+  /// Bytes that framework, communication library and driver keep on a device,
+  /// whatever the model. The default is an estimate: contexts and workspaces of
+  /// CUDA and NCCL take several hundred MB.
+  double reserved_bytes = 512.0 * 1024 * 1024;
 
   template <typename Visit, typename... Self>
   static void VisitFields(Visit&& visit, Self&... self) {
     visit("matrix_factor", self.matrix_factor...);
+    visit("matrix_fp8_factor", self.matrix_fp8_factor...);
+    visit("expert_matrix_factor", self.expert_matrix_factor...);
     visit("attention_factor", self.attention_factor...);
     visit("elementwise_factor", self.elementwise_factor...);
     visit("loss_factor", self.loss_factor...);
@@ -87,6 +104,10 @@ struct FrameworkParameters {
     visit("gather_rank_s", self.gather_rank_s...);
     visit("transfer_s", self.transfer_s...);
     visit("iteration_s", self.iteration_s...);
+    visit("activations_factor", self.activations_factor...);
+    visit("logits_factor", self.logits_factor...);
+    visit("gradients_factor", self.gradients_factor...);
+    visit("reserved_bytes", self.reserved_bytes...);
   }
   friend bool operator==(const FrameworkParameters& a,
                          const FrameworkParameters& b) {
@@ -121,5 +142,8 @@ std::unique_ptr<CostModel> MakeFrameworkModel(
     std::shared_ptr<const CostModel> device,
     const FrameworkParameters& parameters = {},
     std::vector<FittedFramework> fitted = {});
+
+/// Makes of what `Compile` says of memory what the framework keeps.
+void KeepInside(const FrameworkParameters& parameters, Program& program);
 
 }  // namespace lmsimbench

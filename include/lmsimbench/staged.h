@@ -8,16 +8,17 @@
 #include "absl/status/statusor.h"
 #include "lmsimbench/bundle.h"
 #include "lmsimbench/cost_model.h"
+#include "lmsimbench/framework.h"
 #include "lmsimbench/simulator.h"
 
 namespace lmsimbench {
 
 /// What the staged simulator is told beside its cost model.
 struct StagedOptions {
-  /// What framework, communication library and driver keep on a device,
-  /// whatever the model. The default is an estimate, not a fit: contexts and
-  /// workspaces of CUDA and NCCL take several hundred MB.
-  int64_t framework_bytes = int64_t{512} << 20;
+  /// What the framework keeps in memory: of the system's framework where
+  /// `fitted_frameworks` has it, else these.
+  FrameworkParameters framework;
+  std::vector<FittedFramework> fitted_frameworks;
   /// The cost model takes a bandwidth of its own for levels of the network that
   /// state none; then predictions that may rest on it say so.
   bool names_unstated_bandwidth = false;
@@ -53,6 +54,9 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedCostModel(
 std::vector<std::string> ChooseWhatIsOpen(const System& system,
                                           Workload& workload,
                                           ParallelConfig& config);
+
+/// What `staged` takes for the framework of a system.
+FrameworkParameters StagedFramework(const System& system);
 
 /// What a staged simulator rests on.
 enum class StagedLevel : uint8_t {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace lmsimbench::calibrate {
 /// Frameworks that share their constants.
 struct FrameworkClass {
   const char* name;
+  /// The class before it whose constants are expected here too; empty: none.
+  const char* parent;
   /// How their names begin, in lower case.
   std::vector<const char*> begins;
 };
@@ -25,6 +28,9 @@ absl::Span<const FrameworkClass> FrameworkClasses();
 /// The class whose names begin so; of several the longest beginning; -1: none.
 int ClassOf(const std::string& framework);
 
+/// What is measured of a run, and decides a constant.
+enum class Target : uint8_t { kTime, kMemory };
+
 /// One constant of a class: a field of `FrameworkParameters`.
 struct FrameworkConstant {
   Constant constant;
@@ -33,6 +39,7 @@ struct FrameworkConstant {
   double busy = kNoNumber;
   /// Each device has its own.
   bool of_accelerator = false;
+  Target target = Target::kTime;
 };
 
 /// All of them, their names being those of the fields.

@@ -26,7 +26,11 @@ double FactorOf(const FrameworkParameters& parameters, const Operator& op) {
   if (IsAttentionCore(op.kind)) return parameters.attention_factor;
   if (op.kind == OperatorKind::kCrossEntropy) return parameters.loss_factor;
   if (op.computation == Computation::kMatrixMultiplication) {
-    return parameters.matrix_factor;
+    const bool of_experts = op.kind == OperatorKind::kExpertUp ||
+                            op.kind == OperatorKind::kExpertDown;
+    return parameters.matrix_factor *
+           (IsFp8(op.precision) ? parameters.matrix_fp8_factor : 1) *
+           (of_experts ? parameters.expert_matrix_factor : 1);
   }
   return op.pass == OperatorPass::kOptimizer ? 1
                                              : parameters.elementwise_factor;

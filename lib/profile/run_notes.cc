@@ -114,9 +114,16 @@ void ReadNotes(absl::string_view notes, Workload& workload,
   for (absl::string_view piece : absl::StrSplit(notes, ';')) {
     piece = absl::StripAsciiWhitespace(piece);
     if (!absl::StartsWith(piece, "flags:")) continue;
+    // A script without the flag runs attention in four operators.
+    Fill(true,
+         Says(piece, "use-flash-attn") ? AttentionImpl::kFlash
+                                       : AttentionImpl::kUnfused,
+         workload.attention_impl);
     for (const absl::string_view flag : absl::StrSplit(piece, ' ')) {
-      Fill(flag == "use-flash-attn", AttentionImpl::kFlash,
-           workload.attention_impl);
+      // Matrix multiplication and collective in one kernel.
+      Fill(flag == "use-mc2" || flag == "use-ascend-mc2" ||
+               flag == "use-ascend-coc",
+           YesNo::kYes, config.overlap_tensor);
       Fill(flag == "overlap-grad-reduce", YesNo::kYes,
            config.overlap_grad_reduce);
       Fill(flag == "overlap-param-gather", YesNo::kYes,

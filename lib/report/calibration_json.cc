@@ -33,6 +33,12 @@ Json ConstantJson(const CalibratedConstant& constant) {
   return json;
 }
 
+Json ErrorJson(const CalibrationError& error) {
+  return {{"runs", error.runs},
+          {"error_percent_before", Number(error.before_percent)},
+          {"error_percent", Number(error.after_percent)}};
+}
+
 }  // namespace
 
 std::string CalibrationJson(
@@ -41,13 +47,11 @@ std::string CalibrationJson(
   for (const CalibratedFramework& framework : calibrated) {
     text += text.size() == 1 ? "\n" : ",\n";
     text += fmt::format(
-        " {{\"name\": {}, \"begins\": {},\n  \"rows\": {}, \"unanswered\": {}, "
-        "\"error_percent_before\": {}, \"error_percent\": {},\n"
-        "  \"constants\": [",
+        " {{\"name\": {}, \"begins\": {}, \"unanswered\": {},\n"
+        "  \"time\": {},\n  \"memory\": {},\n  \"constants\": [",
         Json(framework.name).dump(), Json(framework.begins).dump(),
-        framework.rows, framework.unanswered,
-        Number(framework.error_percent_before).dump(),
-        Number(framework.error_percent).dump());
+        framework.unanswered, ErrorJson(framework.time).dump(),
+        ErrorJson(framework.memory).dump());
     bool first = true;
     for (const CalibratedConstant& constant : framework.constants) {
       text += fmt::format("{}\n   {}", first ? "" : ",",

@@ -36,17 +36,6 @@ void Decline(AnswerStatus status, absl::string_view reason, Answer& answer) {
   answer.notes = std::string(reason);
 }
 
-// What a figure that was read on rank 0 alone is to be compared with.
-double PeakOf(const MeasuredRun& run, const Prediction& prediction) {
-  if (!run.memory_of_first_rank) return prediction.peak_memory_bytes;
-  for (const RankPrediction& rank : prediction.ranks) {
-    if (rank.pipeline_rank == 0 && IsStated(rank.peak_memory_bytes)) {
-      return rank.peak_memory_bytes;
-    }
-  }
-  return prediction.peak_memory_bytes;
-}
-
 void AskOne(const Simulator& simulator, const Platforms& platforms,
             const Question& question, Workspace& workspace,
             Prediction& prediction) {
@@ -69,7 +58,7 @@ void AskOne(const Simulator& simulator, const Platforms& platforms,
   }
   answer.status = AnswerStatus::kAnswered;
   answer.iteration_time_s = prediction.iteration_time_s;
-  answer.peak_memory_bytes = PeakOf(run, prediction);
+  answer.peak_memory_bytes = PeakAsMeasured(run, prediction);
   answer.verdict = prediction.verdict;
   answer.notes = Joined(prediction.adaptations);
 }
@@ -143,6 +132,16 @@ System SystemOfRun(const System& platform, const MeasuredRun& run) {
     system.network.front().size = run.devices_per_node;
   }
   return system;
+}
+
+double PeakAsMeasured(const MeasuredRun& run, const Prediction& prediction) {
+  if (!run.memory_of_first_rank) return prediction.peak_memory_bytes;
+  for (const RankPrediction& rank : prediction.ranks) {
+    if (rank.pipeline_rank == 0 && IsStated(rank.peak_memory_bytes)) {
+      return rank.peak_memory_bytes;
+    }
+  }
+  return prediction.peak_memory_bytes;
 }
 
 absl::StatusOr<AnswerSheet> Ask(const Simulator& simulator,

@@ -47,7 +47,10 @@ class Staged final : public Simulator {
     }
     absl::Status status = CompileInto(*work, *asked, state.program);
     if (!status.ok()) return status;
-    state.program.framework_bytes = options_.framework_bytes;
+    const FrameworkParameters* framework =
+        FindFramework(options_.fitted_frameworks, system);
+    KeepInside(framework == nullptr ? options_.framework : *framework,
+               state.program);
     status = PlaceInto(*asked, system, state.placement);
     if (!status.ok()) return status;
     status = LowerInto(state.program, state.placement, *asked, state.graph);
@@ -136,7 +139,14 @@ absl::StatusOr<std::unique_ptr<Simulator>> MakeStaged(const Bundle& bundle,
     return MakeStaged("staged-kernels", MakeFrameworkModel(std::move(*model)),
                       options);
   }
+  options.fitted_frameworks = FittedFrameworks();
   return MakeStaged("staged", std::move(*model), options);
+}
+
+FrameworkParameters StagedFramework(const System& system) {
+  const std::vector<FittedFramework> fitted = FittedFrameworks();
+  const FrameworkParameters* found = FindFramework(fitted, system);
+  return found == nullptr ? FrameworkParameters() : *found;
 }
 
 }  // namespace lmsimbench

@@ -1,0 +1,229 @@
+#include "lib/calibrate/framework_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "lib/cost/framework_model.h"
+#include "lmsimbench/answer_sheet.h"
+#include "lmsimbench/pipeline.h"
+
+namespace lmsimbench::calibrate {
+namespace {
+
+// Fewer runs than this say too little of a framework.
+constexpr size_t kEnoughRuns = 5;
+// How far a class is expected to be from the one it comes from, beside how far
+// that is expected to be from the initial values.
+constexpr double kOfParent = 1;
+// A constant is felt where doubling it moves a prediction by more than this
+// share.
+constexpr double kFelt = 1e-3;
+constexpr size_t kNone = static_cast<size_t>(-1);
+
+double Measured(Target target, const MeasuredRun& run) {
+  return target == Target::kTime ? run.iteration_time_s : run.peak_memory_bytes;
+}
+
+double ErrorPercent(absl::Span<const double> residuals) {
+  double sum = 0;
+  for (const double residual : residuals) sum += std::abs(residual);
+  return 100 * (std::exp(sum / static_cast<double>(residuals.size())) - 1);
+}
+
+}  // namespace
+
+FrameworkFit::FrameworkFit(Target target,
+                           absl::Span<const CostedRun* const> runs,
+                           const CalibratedFramework* parent)
+    : target_(target) {
+  std::set<std::string> accelerators;
+  for (const CostedRun* run : runs) {
+    if (!IsStated(Measured(target, *run->run))) continue;
+    runs_.push_back(run);
+    accelerators.insert(run->system.accelerator.name);
+  }
+  for (const FrameworkConstant& constant : FrameworkConstants()) {
+    if (constant.target != target) continue;
+    if (!constant.of_accelerator) {
+      AddSearched(constant, "", parent);
+      continue;
+    }
+    for (const std::string& accelerator : accelerators) {
+      AddSearched(constant, accelerator, parent);
+    }
+  }
+}
+
+void FrameworkFit::AddSearched(FrameworkConstant constant,
+                               const std::string& accelerator,
+                               const CalibratedFramework* parent) {
+  bool inherited = false;
+  if (parent != nullptr) {
+    for (const CalibratedConstant& found : parent->constants) {
+      if (found.name != constant.constant.name ||
+          found.accelerator != accelerator) {
+        continue;
+      }
+      constant.constant.initial = constant.busy = found.value;
+      constant.constant.spread *= kOfParent;
+      inherited = true;
+    }
+  }
+  searched_.push_back({constant.constant.name, accelerator, constant.constant,
+                       constant.busy, inherited});
+}
+
+absl::Status FrameworkFit::Run(bool leave_one_out,
+                               CalibratedFramework& framework) {
+  if (runs_.size() < kEnoughRuns) return absl::OkStatus();
+  absl::Status status = KeepFelt();
+  if (!status.ok()) return status;
+  CalibrationError& error =
+      target_ == Target::kTime ? framework.time : framework.memory;
+  error.runs = static_cast<int64_t>(runs_.size());
+  std::vector<double> residuals(runs_.size());
+  std::vector<double> initial;
+  for (const Searched& searched : searched_) {
+    initial.push_back(searched.constant.initial);
+  }
+  status = Residuals(initial, absl::MakeSpan(residuals));
+  if (!status.ok()) return status;
+  error.before_percent = ErrorPercent(residuals);
+  const auto fit = Search(kNone, absl::MakeSpan(residuals));
+  if (!fit.ok()) return fit.status();
+  error.after_percent = ErrorPercent(residuals);
+  for (size_t i = 0; i < searched_.size(); ++i) {
+    const Searched& searched = searched_[i];
+    const FittedConstant& found = fit->constants[i];
+    CalibratedConstant constant;
+    constant.name = searched.field;
+    constant.accelerator = searched.accelerator;
+    constant.value = found.value;
+    constant.error = found.error;
+    constant.initial = searched.constant.initial;
+    constant.lowest = searched.constant.lowest;
+    constant.highest = searched.constant.highest;
+    constant.at_bound = found.at_bound;
+    if (leave_one_out) {
+      const auto without = Search(i, absl::MakeSpan(residuals));
+      if (!without.ok()) return without.status();
+      constant.error_percent_without = ErrorPercent(residuals);
+    }
+    framework.constants.push_back(std::move(constant));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FrameworkFit::KeepFelt() {
+  std::vector<bool> felt(searched_.size());
+  std::vector<double> here(runs_.size());
+  std::vector<double> there(runs_.size());
+  for (const bool busy : {false, true}) {
+    std::vector<double> at;
+    for (const Searched& searched : searched_) {
+      at.push_back(busy ? searched.busy : searched.constant.initial);
+    }
+    absl::Status status = Residuals(at, absl::MakeSpan(here));
+    if (!status.ok()) return status;
+    for (size_t i = 0; i < searched_.size(); ++i) {
+      std::vector<double> moved = at;
+      moved[i] *= 2;
+      status = Residuals(moved, absl::MakeSpan(there));
+      if (!status.ok()) return status;
+      for (size_t r = 0; r < here.size(); ++r) {
+        felt[i] = felt[i] || std::abs(here[r] - there[r]) > kFelt;
+      }
+    }
+  }
+  std::vector<Searched> kept;
+  for (size_t i = 0; i < searched_.size(); ++i) {
+    if (felt[i] || searched_[i].inherited) {
+      kept.push_back(std::move(searched_[i]));
+    }
+  }
+  searched_ = std::move(kept);
+  return absl::OkStatus();
+}
+
+FrameworkParameters FrameworkFit::ParametersOn(
+    const std::string& accelerator, absl::Span<const double> constants) const {
+  FrameworkParameters parameters;
+  for (size_t i = 0; i < searched_.size(); ++i) {
+    const Searched& searched = searched_[i];
+    if (searched.accelerator.empty() || searched.accelerator == accelerator) {
+      FieldOf(parameters, searched.field) = constants[i];
+    }
+  }
+  return parameters;
+}
+
+absl::StatusOr<double> FrameworkFit::Predicted(
+    const CostedRun& run, const FrameworkParameters& parameters) {
+  costed_ = run.costed;
+  if (target_ == Target::kTime) {
+    RunInside(parameters, costed_.graph.program.operators,
+              absl::MakeSpan(costed_.operators));
+    RunInside(parameters, costed_.spanned,
+              absl::MakeSpan(costed_.collectives));
+  } else {
+    KeepInside(parameters, costed_.graph.program);
+  }
+  const absl::Status status =
+      AggregateInto(costed_, run.system, workspace_, prediction_);
+  if (!status.ok()) return status;
+  return target_ == Target::kTime ? prediction_.iteration_time_s
+                                  : PeakAsMeasured(*run.run, prediction_);
+}
+
+absl::Status FrameworkFit::Residuals(absl::Span<const double> constants,
+                                     absl::Span<double> residuals) {
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    const CostedRun& run = *runs_[i];
+    const auto predicted = Predicted(
+        run, ParametersOn(run.system.accelerator.name, constants));
+    if (!predicted.ok()) return predicted.status();
+    residuals[i] = std::log(*predicted / Measured(target_, *run.run));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LeastSquaresFit> FrameworkFit::Search(
+    size_t left_out, absl::Span<double> residuals) {
+  const auto all_of = [&](absl::Span<const double> found) {
+    std::vector<double> all(found.begin(), found.end());
+    if (left_out != kNone) {
+      all.insert(all.begin() + static_cast<std::ptrdiff_t>(left_out),
+                 searched_[left_out].constant.initial);
+    }
+    return all;
+  };
+  LeastSquaresOptions options;
+  options.tolerance = 1e-5;
+  LeastSquaresFit best;
+  for (const bool busy : {false, true}) {
+    std::vector<Constant> constants;
+    for (size_t i = 0; i < searched_.size(); ++i) {
+      if (i == left_out) continue;
+      constants.push_back(searched_[i].constant);
+      if (busy) constants.back().start = searched_[i].busy;
+    }
+    auto fit = FitLeastSquares(
+        constants, runs_.size(),
+        [&](absl::Span<const double> found, absl::Span<double> written) {
+          return Residuals(all_of(found), written);
+        },
+        options);
+    if (!fit.ok()) return fit.status();
+    if (best.constants.empty() || fit->loss < best.loss) {
+      best = *std::move(fit);
+    }
+  }
+  std::vector<double> found;
+  for (const auto& constant : best.constants) found.push_back(constant.value);
+  const absl::Status status = Residuals(all_of(found), residuals);
+  if (!status.ok()) return status;
+  return best;
+}
+
+}  // namespace lmsimbench::calibrate
