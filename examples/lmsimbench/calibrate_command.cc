@@ -28,10 +28,11 @@ void Print(const lmsimbench::CalibratedFramework& framework) {
   PrintError("memory", framework.memory);
   fmt::print("{}\n", framework.constants.empty() ? "; too few to fit" : "");
   for (const auto& constant : framework.constants) {
-    fmt::print("  {:18} {:28} {:12.6g} +- {:<10.2g} from {:<8g} in {:g} .. {:g}{}",
-               constant.name, constant.accelerator, constant.value,
-               constant.error, constant.initial, constant.lowest,
-               constant.highest, constant.at_bound ? "  AT BOUND" : "");
+    fmt::print(
+        "  {:18} {:28} {:12.6g} +- {:<10.2g} from {:<8g} in {:g} .. {:g}{}",
+        constant.name, constant.accelerator, constant.value, constant.error,
+        constant.initial, constant.lowest, constant.highest,
+        constant.at_bound ? "  AT BOUND" : "");
     if (lmsimbench::IsStated(constant.error_percent_without)) {
       fmt::print("  without {:.1f} %", constant.error_percent_without);
     }
@@ -69,8 +70,9 @@ void AddCalibrateCommand(CLI::App& app, Program& program) {
                         "Only this class of frameworks");
   calibrate->add_flag("--leave-one-out", options->calibrate.leave_one_out,
                       "Fit without each constant in turn, to see what it buys");
-  calibrate->add_option("--output", options->output,
-                        "Write the constants to this file (JSON)")
+  calibrate
+      ->add_option("--output", options->output,
+                   "Write the constants to this file (JSON)")
       ->type_name("FILE");
   calibrate->callback([&program, options] {
     program.action = [&program, options] {

@@ -30,8 +30,8 @@ struct CalibratedConstant {
   double highest = kNoNumber;
   /// The range, not the measurements, decided.
   bool at_bound = false;
-  /// Error of the fitted runs as in `CalibrationError::after_percent`, with this
-  /// constant held at its initial value and all others fitted anew;
+  /// Error of the fitted runs as in `CalibrationError::after_percent`, with
+  /// this constant held at its initial value and all others fitted anew;
   /// missing unless asked for.
   double error_percent_without = kNoNumber;
 };

@@ -21,13 +21,15 @@ namespace lmsimbench {
 /// The defaults say nothing of any framework but how often a host starts an
 /// operator.
 struct FrameworkParameters {
-  /// \{ Factors on the time of matrix multiplications (those of 8-bit numbers
-  /// and those of routed experts have another one beside it), of the attention
+  /// \{ Factors on the time of matrix multiplications (those of 8-bit
+  /// and of 4-bit numbers and those of routed experts have another one beside
+  /// it), of the attention
   /// core (fused, or its four operators), of elementwise kernels within the
   /// layers, and of the loss: kernels of the framework's own, fused or not,
   /// beside those that were measured alone or follow from published figures.
   double matrix_factor = 1;
   double matrix_fp8_factor = 1;
+  double matrix_fp4_factor = 1;
   double expert_matrix_factor = 1;
   double attention_factor = 1;
   double elementwise_factor = 1;
@@ -36,16 +38,17 @@ struct FrameworkParameters {
   /// Seconds that an operator takes at least: most are several kernels. The
   /// default is what operators take at least where they were measured inside a
   /// training framework: of the `fit` rows of sources aceso_v100_ops and
-  /// sailor_aceso_ops (Megatron-LM on V100, A100 and GH200) the shortest forward
-  /// time of layernorm, layernorm_final, bias_dropout_add, gelu and linear_fwd,
-  /// each platform for itself: 20 times from 42 to 190 us, their median.
+  /// sailor_aceso_ops (Megatron-LM on V100, A100 and GH200) the shortest
+  /// forward time of layernorm, layernorm_final, bias_dropout_add, gelu and
+  /// linear_fwd, each platform for itself: 20 times from 42 to 190 us, their
+  /// median.
   double operator_s = 70e-6;
   /// Seconds of the host to start an operator (`Cost::host_s`).
   double operator_host_s = 20e-6;
   /// \{ Seconds of the host for a collective within a pass among two ranks;
   /// among n ranks in k nodes it is (n / 2) ^ growth * k ^ node growth times as
-  /// long, and `pipelined_factor` times as long where there is a pipeline, whose
-  /// transfers the host waits for.
+  /// long, and `pipelined_factor` times as long where there is a pipeline,
+  /// whose transfers the host waits for.
   double collective_host_s = 0;
   double collective_growth = 0;
   double collective_node_growth = 0;
@@ -87,6 +90,7 @@ struct FrameworkParameters {
   static void VisitFields(Visit&& visit, Self&... self) {
     visit("matrix_factor", self.matrix_factor...);
     visit("matrix_fp8_factor", self.matrix_fp8_factor...);
+    visit("matrix_fp4_factor", self.matrix_fp4_factor...);
     visit("expert_matrix_factor", self.expert_matrix_factor...);
     visit("attention_factor", self.attention_factor...);
     visit("elementwise_factor", self.elementwise_factor...);

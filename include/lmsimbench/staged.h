@@ -41,8 +41,8 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedKernelModel(
 /// Costs of a device from its published figures alone, with the same.
 std::unique_ptr<CostModel> MakeDatasheetModel();
 
-/// The cost model of `staged`: `MakeStagedKernelModel` inside the framework that
-/// the system names, with the constants of `FittedFrameworks`.
+/// The cost model of `staged`: `MakeStagedKernelModel` inside the framework
+/// that the system names, with the constants of `FittedFrameworks`.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedCostModel(
     const Bundle& bundle);
 

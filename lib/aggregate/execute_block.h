@@ -43,7 +43,8 @@ class BlockRunner {
       : pass_(pass), memory_(memory), pending_(pending), out_(out) {}
 
   /// Runs steps [begin, end) from `start_s`; returns when all have ended and
-  /// the host has started them. Where `kEnds`, the end of each step goes to `ends`.
+  /// the host has started them. Where `kEnds`, the end of each step goes to
+  /// `ends`.
   template <bool kEnds>
   double Run(const FlatStep* begin, const FlatStep* end, double start_s,
              double* ends) {

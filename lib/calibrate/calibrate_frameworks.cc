@@ -66,9 +66,8 @@ absl::StatusOr<CalibratedFramework> CalibrateClass(
   std::vector<const CostedRun*> costed;
   for (const CostedRun& run : runs.costed) costed.push_back(&run);
   for (const Target target : {Target::kTime, Target::kMemory}) {
-    const absl::Status status =
-        calibrate::FrameworkFit(target, costed, parent)
-            .Run(leave_one_out, calibrated);
+    const absl::Status status = calibrate::FrameworkFit(target, costed, parent)
+                                    .Run(leave_one_out, calibrated);
     if (!status.ok()) return status;
   }
   return calibrated;
@@ -91,8 +90,8 @@ absl::StatusOr<std::vector<CalibratedFramework>> CalibrateFrameworks(
     for (const CalibratedFramework& before : calibrated) {
       if (before.name == classes[i].parent) parent = &before;
     }
-    auto framework = CalibrateClass(classes[i], (*runs)[i], parent,
-                                    options.leave_one_out);
+    auto framework =
+        CalibrateClass(classes[i], (*runs)[i], parent, options.leave_one_out);
     if (!framework.ok()) return framework.status();
     calibrated.push_back(*std::move(framework));
   }

@@ -65,6 +65,7 @@ std::vector<FrameworkConstant> FrameworkConstants() {
   return {
       {{"matrix_factor", 1, 0.4, 2.5, 0.2}, 1, true},
       {{"matrix_fp8_factor", 1, 0.4, 2.5, 0.2}, 1},
+      {{"matrix_fp4_factor", 0.7, 0.3, 2, 0.3}, 0.7},
       {{"expert_matrix_factor", 1, 0.4, 2.5, 0.2}, 1},
       {{"attention_factor", 1, 0.2, 4, 0.3}, 1},
       {{"elementwise_factor", 1, 0.2, 4, 0.3}, 1},

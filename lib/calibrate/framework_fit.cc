@@ -164,8 +164,7 @@ absl::StatusOr<double> FrameworkFit::Predicted(
   if (target_ == Target::kTime) {
     RunInside(parameters, costed_.graph.program.operators,
               absl::MakeSpan(costed_.operators));
-    RunInside(parameters, costed_.spanned,
-              absl::MakeSpan(costed_.collectives));
+    RunInside(parameters, costed_.spanned, absl::MakeSpan(costed_.collectives));
   } else {
     KeepInside(parameters, costed_.graph.program);
   }
@@ -180,8 +179,8 @@ absl::Status FrameworkFit::Residuals(absl::Span<const double> constants,
                                      absl::Span<double> residuals) {
   for (size_t i = 0; i < runs_.size(); ++i) {
     const CostedRun& run = *runs_[i];
-    const auto predicted = Predicted(
-        run, ParametersOn(run.system.accelerator.name, constants));
+    const auto predicted =
+        Predicted(run, ParametersOn(run.system.accelerator.name, constants));
     if (!predicted.ok()) return predicted.status();
     residuals[i] = std::log(*predicted / Measured(target_, *run.run));
   }

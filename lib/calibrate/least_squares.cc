@@ -42,9 +42,9 @@ class Scale {
 
 absl::Status CheckConstants(absl::Span<const Constant> constants) {
   for (const Constant& constant : constants) {
-    const bool starts_within = !IsStated(constant.start) ||
-                               (constant.lowest <= constant.start &&
-                                constant.start <= constant.highest);
+    const bool starts_within =
+        !IsStated(constant.start) || (constant.lowest <= constant.start &&
+                                      constant.start <= constant.highest);
     if (constant.lowest <= constant.initial &&
         constant.initial <= constant.highest && starts_within &&
         constant.lowest < constant.highest && constant.spread >= 0) {

@@ -73,8 +73,8 @@ using Residuals = absl::FunctionRef<absl::Status(
 /// by steps of Levenberg and Marquardt with derivatives by differences; u is
 /// the logarithm of a constant whose range is above 0, else the constant.
 /// `count` is the number of residuals. INVALID_ARGUMENT for a range that is
-/// empty or does not hold the initial value and the start; INTERNAL for residuals that are
-/// not finite.
+/// empty or does not hold the initial value and the start; INTERNAL for
+/// residuals that are not finite.
 absl::StatusOr<LeastSquaresFit> FitLeastSquares(
     absl::Span<const Constant> constants, size_t count, Residuals residuals,
     const LeastSquaresOptions& options = {});

@@ -16,11 +16,10 @@ void KeepTensors(const FrameworkParameters& parameters, Block& block,
   Step* const steps = program.steps.data() + block.begin_step;
   for (int32_t i = block.begin_tensor; i < block.end_tensor; ++i) {
     Tensor& tensor = program.tensors[static_cast<size_t>(i)];
-    const double factor = tensor.kind == TensorKind::kLogits
-                              ? parameters.logits_factor
-                          : tensor.kind == TensorKind::kActivation
-                              ? parameters.activations_factor
-                              : 1;
+    const double factor =
+        tensor.kind == TensorKind::kLogits       ? parameters.logits_factor
+        : tensor.kind == TensorKind::kActivation ? parameters.activations_factor
+                                                 : 1;
     const int64_t more = Scaled(tensor.bytes, factor) - tensor.bytes;
     tensor.bytes += more;
     steps[tensor.first_step].allocated_bytes += more;

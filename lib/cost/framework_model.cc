@@ -1,9 +1,10 @@
+#include "lib/cost/framework_model.h"
+
 #include <cmath>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "lib/cost/framework_model.h"
 #include "lmsimbench/framework.h"
 
 namespace lmsimbench {
@@ -22,6 +23,12 @@ bool IsAttentionCore(OperatorKind kind) {
   }
 }
 
+double PrecisionFactor(const FrameworkParameters& parameters,
+                       Precision precision) {
+  if (IsFp8(precision)) return parameters.matrix_fp8_factor;
+  return precision == Precision::kNvFp4 ? parameters.matrix_fp4_factor : 1;
+}
+
 double FactorOf(const FrameworkParameters& parameters, const Operator& op) {
   if (IsAttentionCore(op.kind)) return parameters.attention_factor;
   if (op.kind == OperatorKind::kCrossEntropy) return parameters.loss_factor;
@@ -29,7 +36,7 @@ double FactorOf(const FrameworkParameters& parameters, const Operator& op) {
     const bool of_experts = op.kind == OperatorKind::kExpertUp ||
                             op.kind == OperatorKind::kExpertDown;
     return parameters.matrix_factor *
-           (IsFp8(op.precision) ? parameters.matrix_fp8_factor : 1) *
+           PrecisionFactor(parameters, op.precision) *
            (of_experts ? parameters.expert_matrix_factor : 1);
   }
   return op.pass == OperatorPass::kOptimizer ? 1
@@ -108,7 +115,8 @@ class FrameworkModel final : public CostModel {
   }
 
   template <typename Question>
-  absl::Status Inside(const System& system, absl::Span<const Question> questions,
+  absl::Status Inside(const System& system,
+                      absl::Span<const Question> questions,
                       absl::Span<Cost> costs) const {
     absl::Status status = device_->Costs(system, questions, costs);
     if (!status.ok()) return status;

@@ -41,7 +41,7 @@ class RooflineModel : public CostModel {
           "accelerator '{}' states no memory bandwidth", accelerator.name));
     }
     if (op.computation != Computation::kElementwise &&
-        !IsStated(PeakFlops(accelerator, op.precision))) {
+        !IsStated(MatrixPeak(accelerator, op.precision))) {
       return absl::FailedPreconditionError(fmt::format(
           "accelerator '{}' states no peak for {}, which '{}' needs",
           accelerator.name, std::string(Name(op.precision)), Describe(op)));
@@ -67,6 +67,11 @@ int64_t Alignment(int64_t a, int64_t b, int64_t most) {
 }
 
 }  // namespace
+
+double MatrixPeak(const Accelerator& accelerator, Precision precision) {
+  return PeakFlops(accelerator, precision == Precision::kNvFp4 ? Precision::kFp8
+                                                               : precision);
+}
 
 double AlignmentFactor(const RooflineParameters& parameters,
                        const Operator& op) {
@@ -124,10 +129,11 @@ double RooflineSeconds(const RooflineParameters& parameters,
   if (op.computation == Computation::kElementwise) {
     return memory_s + parameters.launch_s;
   }
-  const double peak = PeakFlops(accelerator, op.precision);
+  const double peak = MatrixPeak(accelerator, op.precision);
   const auto share_of = [&](Precision precision) {
-    return IsFp8(precision) ? parameters.matrix_efficiency_fp8
-                            : parameters.matrix_efficiency;
+    return IsFp8(precision) || precision == Precision::kNvFp4
+               ? parameters.matrix_efficiency_fp8
+               : parameters.matrix_efficiency;
   };
   // The experts of a device fill it together, and each has its weights.
   if (op.computation == Computation::kMatrixMultiplication && IsGrouped(op)) {

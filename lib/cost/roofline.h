@@ -9,6 +9,10 @@ namespace lmsimbench {
 double RooflineSeconds(const RooflineParameters& parameters,
                        const Accelerator& accelerator, const Operator& op);
 
+/// Peak of the matrix engine; of 4-bit formats, whose own no system states,
+/// that of 8-bit ones.
+double MatrixPeak(const Accelerator& accelerator, Precision precision);
+
 /// Factor on the time of a matrix multiplication for its alignment.
 double AlignmentFactor(const RooflineParameters& parameters,
                        const Operator& op);

@@ -13,7 +13,8 @@ using Json = nlohmann::ordered_json;
 Json Number(double value) {
   if (!std::isfinite(value)) return nullptr;
   const double unit =
-      value == 0 ? 1 : std::pow(10, std::floor(std::log10(std::abs(value))) - 3);
+      value == 0 ? 1
+                 : std::pow(10, std::floor(std::log10(std::abs(value))) - 3);
   return std::stod(fmt::format("{:.4g}", std::round(value / unit) * unit));
 }
 

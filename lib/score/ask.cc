@@ -47,8 +47,8 @@ void AskOne(const Simulator& simulator, const Platforms& platforms,
     return;
   }
   const absl::Status status =
-      simulator.PredictInto(run.workload, SystemOfRun(*platform, run), run.config,
-                            workspace, prediction);
+      simulator.PredictInto(run.workload, SystemOfRun(*platform, run),
+                            run.config, workspace, prediction);
   if (!status.ok()) {
     Decline(absl::IsDeadlineExceeded(status) ? AnswerStatus::kTimedOut
             : IsRefusal(status)              ? AnswerStatus::kRefused

@@ -99,7 +99,8 @@ int Compare(int cases, uint64_t seed, Make&& make) {
   for (int tried = 0; compared < cases; ++tried) {
     REQUIRE(tried < 20 * cases);
     const RandomIteration made = make(random);
-    const RandomCostModel model(random());
+    // The host is slower than the device now and then.
+    const RandomCostModel model(random(), tried % 3 == 0);
     if (!IsLegal(made.workload, made.config, kNoCount)) continue;
     CAPTURE(tried, fmt::format("{}", made.config),
             fmt::format("{}", made.workload));

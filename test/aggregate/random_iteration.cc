@@ -20,7 +20,7 @@ YesNo AnyFact(std::mt19937_64& random) {
 }
 
 // Seconds that depend on the question only.
-Cost Draw(uint64_t seed, uint64_t question) {
+Cost Draw(uint64_t seed, bool has_host, uint64_t question) {
   // The finaliser of splitmix64 spreads what a sum leaves close together.
   uint64_t bits = seed * 0x9e3779b97f4a7c15u + question;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -32,6 +32,11 @@ Cost Draw(uint64_t seed, uint64_t question) {
   const bool few = seed % 2 == 0;
   cost.seconds = few ? 1e-3 * static_cast<double>(draw % 4)
                      : 1e-6 * static_cast<double>(draw * draw % 9973);
+  if (has_host) {
+    const uint64_t host = (bits >> 32) % 1000;
+    cost.host_s = few ? 1e-3 * static_cast<double>(host % 4)
+                      : 1e-6 * static_cast<double>(host * host % 9973);
+  }
   return cost;
 }
 
@@ -245,9 +250,10 @@ absl::Status RandomCostModel::DoOperatorCosts(
     absl::Span<Cost> costs) const {
   for (size_t i = 0; i < operators.size(); ++i) {
     const Operator& op = operators[i];
-    costs[i] = Draw(
-        seed_, Question(op.kind, op.pass, op.m, op.n, op.k, op.rows, op.width,
-                        op.window, op.batch, op.query_tokens, op.key_tokens));
+    costs[i] =
+        Draw(seed_, has_host_,
+             Question(op.kind, op.pass, op.m, op.n, op.k, op.rows, op.width,
+                      op.window, op.batch, op.query_tokens, op.key_tokens));
   }
   return absl::OkStatus();
 }
@@ -256,10 +262,12 @@ absl::Status RandomCostModel::DoCollectiveCosts(
     const System&, absl::Span<const SpannedCollective> collectives,
     absl::Span<Cost> costs) const {
   for (size_t i = 0; i < collectives.size(); ++i) {
-    const auto& [collective, span] = collectives[i];
-    costs[i] = Draw(
-        seed_, Question(collective.kind, collective.group, collective.bytes,
-                        span.nodes, span.members_per_node, span.level));
+    const Collective& collective = collectives[i].collective;
+    const Span& span = collectives[i].span;
+    costs[i] =
+        Draw(seed_, has_host_,
+             Question(collective.kind, collective.group, collective.bytes,
+                      span.nodes, span.members_per_node, span.level));
   }
   return absl::OkStatus();
 }

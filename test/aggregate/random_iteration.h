@@ -36,7 +36,9 @@ RandomIteration MakeRandomSplitIteration(std::mt19937_64& random);
 /// a few values, so that ties are common, zero among them, or from many.
 class RandomCostModel final : public CostModel {
  public:
-  explicit RandomCostModel(uint64_t seed) : CostModel("random"), seed_(seed) {}
+  /// With `has_host` some costs have time of the host.
+  explicit RandomCostModel(uint64_t seed, bool has_host = false)
+      : CostModel("random"), seed_(seed), has_host_(has_host) {}
 
  private:
   absl::Status DoOperatorCosts(const System& system,
@@ -47,6 +49,7 @@ class RandomCostModel final : public CostModel {
       absl::Span<Cost> costs) const override;
 
   uint64_t seed_;
+  bool has_host_;
 };
 
 }  // namespace lmsimbench

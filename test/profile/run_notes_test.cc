@@ -47,9 +47,10 @@ TEST_CASE("Notes say in which format gradients are accumulated") {
 
 TEST_CASE("Notes say what experts and latent attention have no column for") {
   const ModelSpec model =
-      Read("q_lora 1536 kv_lora 512 qk 128+64 v 128; 1 shared expert; first 3 "
-           "layers dense ffn 18432",
-           Sparse())
+      Read(
+          "q_lora 1536 kv_lora 512 qk 128+64 v 128; 1 shared expert; first 3 "
+          "layers dense ffn 18432",
+          Sparse())
           .workload.model;
   CHECK(model.q_lora_rank == 1536);
   CHECK(model.kv_lora_rank == 512);
@@ -70,8 +71,7 @@ TEST_CASE("Notes say what experts and latent attention have no column for") {
   CHECK(two.shared_expert_ffn == 1536);
 
   // Of a dense model the same words say nothing.
-  CHECK(Read("1 shared expert; first 3 layers dense ffn 18432")
-            .workload ==
+  CHECK(Read("1 shared expert; first 3 layers dense ffn 18432").workload ==
         Workload());
 }
 

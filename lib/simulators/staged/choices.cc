@@ -17,6 +17,9 @@ constexpr char kFp16[] =
     "the precision is fp16: the device has no matrix engine for bf16";
 constexpr char kFlash[] =
     "attention is fused (flash), as on every device with eight-bit formats";
+constexpr char kFourBits[] =
+    "4-bit matrix multiplications have the peak of 8-bit ones, as no system "
+    "states its own";
 
 bool NeedsPlacement(const ModelSpec& model, const ParallelConfig& config) {
   return config.stage_layers.empty() &&
@@ -55,6 +58,7 @@ Choices ChoicesOf(const System& system, const Workload& workload,
   choices.balanced = NeedsPlacement(workload.model, config);
   choices.fp16 = NeedsFp16(workload, system);
   choices.flash = NeedsFlash(workload, system, defaults);
+  choices.four_bits = workload.precision == Precision::kNvFp4;
   return choices;
 }
 
@@ -70,6 +74,7 @@ void AddWords(const Choices& choices, std::vector<std::string>& words) {
   if (choices.balanced) words.emplace_back(kBalancedStages);
   if (choices.fp16) words.emplace_back(kFp16);
   if (choices.flash) words.emplace_back(kFlash);
+  if (choices.four_bits) words.emplace_back(kFourBits);
 }
 
 void AddBandwidths(const System& system, std::vector<std::string>& words) {

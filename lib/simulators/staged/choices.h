@@ -23,9 +23,12 @@ struct Choices {
   bool fp16 = false;
   /// Fused attention on devices with eight-bit formats.
   bool flash = false;
+  /// 4-bit formats, whose peak no system states. Nothing is changed: the cost
+  /// model takes that of 8-bit ones.
+  bool four_bits = false;
 
   bool any() const {
-    return defaults != nullptr || balanced || fp16 || flash;
+    return defaults != nullptr || balanced || fp16 || flash || four_bits;
   }
 };
 

@@ -36,8 +36,7 @@ class Staged final : public Simulator {
     State& state = workspace.Get<State>();
     const ParallelConfig* asked = &config;
     const Workload* work = &workload;
-    const staged::Choices choices =
-        staged::ChoicesOf(system, workload, config);
+    const staged::Choices choices = staged::ChoicesOf(system, workload, config);
     if (choices.any()) {
       state.config = config;
       state.workload = workload;
