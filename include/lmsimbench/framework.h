@@ -47,12 +47,13 @@ struct FrameworkParameters {
   double operator_host_s = 20e-6;
   /// \{ Seconds of the host for a collective within a pass among two ranks;
   /// among n ranks in k nodes it is (n / 2) ^ growth * k ^ node growth times as
-  /// long, and `pipelined_factor` times as long where there is a pipeline,
-  /// whose transfers the host waits for.
+  /// long. Where there is a pipeline, whose transfers the host waits for, it
+  /// takes another time more, with a growth of its own.
   double collective_host_s = 0;
   double collective_growth = 0;
   double collective_node_growth = 0;
-  double pipelined_factor = 1;
+  double pipelined_host_s = 0;
+  double pipelined_growth = 0;
   /// \}
   /// Seconds that a collective within a pass takes beside its own time, as its
   /// ranks do not arrive together.
@@ -85,6 +86,9 @@ struct FrameworkParameters {
   /// whatever the model. The default is an estimate: contexts and workspaces of
   /// CUDA and NCCL take several hundred MB.
   double reserved_bytes = 512.0 * 1024 * 1024;
+  /// Share of a device's memory that can be filled before an allocation fails
+  /// or the allocator only searches.
+  double usable_memory = 1;
 
   template <typename Visit, typename... Self>
   static void VisitFields(Visit&& visit, Self&... self) {
@@ -100,7 +104,8 @@ struct FrameworkParameters {
     visit("collective_host_s", self.collective_host_s...);
     visit("collective_growth", self.collective_growth...);
     visit("collective_node_growth", self.collective_node_growth...);
-    visit("pipelined_factor", self.pipelined_factor...);
+    visit("pipelined_host_s", self.pipelined_host_s...);
+    visit("pipelined_growth", self.pipelined_growth...);
     visit("skew_s", self.skew_s...);
     visit("tensor_factor", self.tensor_factor...);
     visit("expert_factor", self.expert_factor...);
@@ -112,6 +117,7 @@ struct FrameworkParameters {
     visit("logits_factor", self.logits_factor...);
     visit("gradients_factor", self.gradients_factor...);
     visit("reserved_bytes", self.reserved_bytes...);
+    visit("usable_memory", self.usable_memory...);
   }
   friend bool operator==(const FrameworkParameters& a,
                          const FrameworkParameters& b) {

@@ -7,6 +7,7 @@
 #include "lib/calibrate/framework_constants.h"
 #include "lib/calibrate/framework_fit.h"
 #include "lib/calibrate/framework_rows.h"
+#include "lib/calibrate/usable_memory.h"
 #include "lmsimbench/calibrate.h"
 #include "lmsimbench/nearest_name.h"
 #include "lmsimbench/row_kind.h"
@@ -26,6 +27,8 @@ bool IsAsked(const FrameworkClass& framework, const CalibrateOptions& options) {
 // Runs that one class is fitted on.
 struct ClassRuns {
   std::vector<CostedRun> costed;
+  /// Configurations that did not run, of those that the simulator answers.
+  std::vector<CostedRun> failed;
   int64_t unanswered = 0;
 };
 
@@ -36,24 +39,56 @@ absl::StatusOr<std::vector<ClassRuns>> RunsByClass(
   if (!device.ok()) return device.status();
   const auto classes = calibrate::FrameworkClasses();
   std::vector<ClassRuns> runs(classes.size());
-  for (const MeasuredRun& run : measurements.runs) {
-    const int of = calibrate::ClassOf(run.framework);
-    if (of < 0 || run.split != kFitSplit || !IsHeadline(run) ||
-        !IsAsked(classes[static_cast<size_t>(of)], options)) {
-      continue;
-    }
-    ClassRuns& here = runs[static_cast<size_t>(of)];
-    absl::StatusOr<CostedRun> costed =
-        calibrate::CostRun(run, bundle, **device);
-    if (costed.ok()) {
-      here.costed.push_back(*std::move(costed));
-    } else if (IsRefusal(costed.status())) {
-      ++here.unanswered;
-    } else {
-      return costed.status();
+  for (const auto* tables : {&measurements.runs, &measurements.failed_runs}) {
+    for (const MeasuredRun& run : *tables) {
+      const int of = calibrate::ClassOf(run.framework);
+      if (of < 0 || run.split != kFitSplit || !IsHeadline(run) ||
+          !IsAsked(classes[static_cast<size_t>(of)], options)) {
+        continue;
+      }
+      ClassRuns& here = runs[static_cast<size_t>(of)];
+      absl::StatusOr<CostedRun> costed =
+          calibrate::CostRun(run, bundle, **device);
+      if (costed.ok()) {
+        (run.ran ? here.costed : here.failed).push_back(*std::move(costed));
+      } else if (!IsRefusal(costed.status())) {
+        return costed.status();
+      } else if (run.ran) {
+        ++here.unanswered;
+      }
     }
   }
   return runs;
+}
+
+// Predicted peaks over the memory of the device.
+absl::StatusOr<std::vector<double>> PeakShares(
+    absl::Span<const CostedRun> runs, const CalibratedFramework& framework) {
+  calibrate::FrameworkFit memory(Target::kMemory, {}, nullptr);
+  std::vector<double> shares;
+  for (const CostedRun& run : runs) {
+    const auto peak = memory.PredictedPeak(run, framework);
+    if (!peak.ok()) return peak.status();
+    const double share = *peak / run.system.accelerator.memory_bytes;
+    if (IsStated(share)) shares.push_back(share);
+  }
+  return shares;
+}
+
+absl::Status AddUsableMemory(const ClassRuns& runs,
+                             CalibratedFramework& framework) {
+  auto ran = PeakShares(runs.costed, framework);
+  if (!ran.ok()) return ran.status();
+  auto failed = PeakShares(runs.failed, framework);
+  if (!failed.ok()) return failed.status();
+  CalibratedConstant usable;
+  usable.name = "usable_memory";
+  usable.value = calibrate::UsableMemory(*std::move(ran), *std::move(failed));
+  usable.initial = usable.highest = 1;
+  usable.lowest = 0.7;
+  usable.at_bound = usable.value == usable.lowest;
+  if (IsStated(usable.value)) framework.constants.push_back(usable);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<CalibratedFramework> CalibrateClass(
@@ -70,6 +105,8 @@ absl::StatusOr<CalibratedFramework> CalibrateClass(
                                     .Run(leave_one_out, calibrated);
     if (!status.ok()) return status;
   }
+  const absl::Status status = AddUsableMemory(runs, calibrated);
+  if (!status.ok()) return status;
   return calibrated;
 }
 

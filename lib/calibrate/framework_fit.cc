@@ -175,6 +175,20 @@ absl::StatusOr<double> FrameworkFit::Predicted(
                                   : PeakAsMeasured(*run.run, prediction_);
 }
 
+absl::StatusOr<double> FrameworkFit::PredictedPeak(
+    const CostedRun& run, const CalibratedFramework& framework) {
+  FrameworkParameters parameters;
+  for (const CalibratedConstant& constant : framework.constants) {
+    if (constant.accelerator.empty() ||
+        constant.accelerator == run.system.accelerator.name) {
+      FieldOf(parameters, constant.name) = constant.value;
+    }
+  }
+  const auto predicted = Predicted(run, parameters);
+  if (!predicted.ok()) return predicted.status();
+  return prediction_.peak_memory_bytes;
+}
+
 absl::Status FrameworkFit::Residuals(absl::Span<const double> constants,
                                      absl::Span<double> residuals) {
   for (size_t i = 0; i < runs_.size(); ++i) {

@@ -29,6 +29,11 @@ class FrameworkFit {
   /// Adds what it finds to `framework`: nothing if there are too few runs.
   absl::Status Run(bool leave_one_out, CalibratedFramework& framework);
 
+  /// Peak memory of the device of a run that needs most, with what `framework`
+  /// says. Of a fit for memory.
+  absl::StatusOr<double> PredictedPeak(const CostedRun& run,
+                                   const CalibratedFramework& framework);
+
  private:
   // A constant of the fit: which field, of which device.
   struct Searched {

@@ -80,6 +80,23 @@ bool IsWithinPass(Group group) {
   }
 }
 
+double HostSeconds(const FrameworkParameters& parameters, const Span& span,
+                   bool pipelined) {
+  const double pairs = static_cast<double>(span.members) / 2;
+  double seconds = 0;
+  if (parameters.collective_host_s > 0) {
+    seconds += parameters.collective_host_s *
+               std::pow(pairs, parameters.collective_growth) *
+               std::pow(static_cast<double>(span.nodes),
+                        parameters.collective_node_growth);
+  }
+  if (pipelined && parameters.pipelined_host_s > 0) {
+    seconds += parameters.pipelined_host_s *
+               std::pow(pairs, parameters.pipelined_growth);
+  }
+  return seconds;
+}
+
 // Groups over which parameters are sharded.
 bool Gathers(Group group) {
   return group == Group::kData || group == Group::kShard ||
@@ -167,13 +184,7 @@ void RunInside(const FrameworkParameters& parameters,
     }
     if (!IsWithinPass(collective.group)) continue;
     cost.seconds += parameters.skew_s;
-    if (parameters.collective_host_s == 0) continue;
-    cost.host_s += parameters.collective_host_s *
-                   std::pow(static_cast<double>(span.members) / 2,
-                            parameters.collective_growth) *
-                   std::pow(static_cast<double>(span.nodes),
-                            parameters.collective_node_growth) *
-                   (pipeline_ranks > 1 ? parameters.pipelined_factor : 1);
+    cost.host_s += HostSeconds(parameters, span, pipeline_ranks > 1);
   }
 }
 

@@ -91,14 +91,19 @@ TEST_CASE("The host's time for a collective grows with its group") {
   FrameworkParameters parameters;
   parameters.collective_host_s = 1e-4;
   parameters.collective_growth = 1;
-  parameters.pipelined_factor = 3;
+  parameters.collective_node_growth = 2;
+  parameters.pipelined_host_s = 1e-3;
+  parameters.pipelined_growth = 0.5;
   const auto model = Inside(parameters);
   const auto host = [&](const SpannedCollective& spanned) {
     return CostOf(*model, TestSystem(), spanned).host_s;
   };
   CHECK(host(Among(Group::kTensor, 2)) == 1e-4);
   CHECK(host(Among(Group::kTensor, 8)) == Approx(4e-4));
-  CHECK(host(Among(Group::kTensor, 8, 2)) == Approx(12e-4));
+  CHECK(host(Among(Group::kTensor, 8, 2)) == Approx(4e-4 + 2e-3));
+  SpannedCollective across = Among(Group::kTensor, 8);
+  across.span.nodes = 3;
+  CHECK(host(across) == Approx(9 * 4e-4));
   // What runs beside the passes holds up none of them.
   CHECK(host(Among(Group::kData, 8)) == 0);
   CHECK(host(Among(Group::kTensor, 1)) == 0);

@@ -52,7 +52,7 @@ Choices ChoicesOf(const System& system, const Workload& workload,
                   const ParallelConfig& config) {
   Choices choices;
   const FrameworkDefaults* defaults = DefaultsOf(system);
-  if (defaults != nullptr && LeavesOpen(*defaults, workload, config)) {
+  if (defaults != nullptr && LeavesOpen(*defaults, system, workload, config)) {
     choices.defaults = defaults;
   }
   choices.balanced = NeedsPlacement(workload.model, config);
@@ -62,8 +62,11 @@ Choices ChoicesOf(const System& system, const Workload& workload,
   return choices;
 }
 
-void Apply(const Choices& choices, Workload& workload, ParallelConfig& config) {
-  if (choices.defaults != nullptr) Apply(*choices.defaults, workload, config);
+void Apply(const Choices& choices, const System& system, Workload& workload,
+           ParallelConfig& config) {
+  if (choices.defaults != nullptr) {
+    Apply(*choices.defaults, system, workload, config);
+  }
   if (choices.balanced) config.placement = StagePlacement::kBalanced;
   if (choices.fp16) workload.precision = Precision::kFp16;
   if (choices.flash) workload.attention_impl = AttentionImpl::kFlash;

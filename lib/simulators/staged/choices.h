@@ -36,7 +36,8 @@ Choices ChoicesOf(const System& system, const Workload& workload,
                   const ParallelConfig& config);
 
 /// Makes them.
-void Apply(const Choices& choices, Workload& workload, ParallelConfig& config);
+void Apply(const Choices& choices, const System& system, Workload& workload,
+           ParallelConfig& config);
 
 /// Says them, one sentence each.
 void AddWords(const Choices& choices, std::vector<std::string>& words);

@@ -23,6 +23,10 @@ struct FrameworkDefaults {
   /// Of the interleaved schedule.
   YesNo overlap_p2p = YesNo::kNotStated;
   AttentionImpl attention = AttentionImpl::kNotStated;
+  /// Matrix multiplications in fp8 where the device has them.
+  bool fp8 = false;
+  /// Pipelines are interleaved with one layer a chunk.
+  bool chunks_of_one_layer = false;
   /// The same in words, for the answer.
   const char* words;
 };
@@ -31,11 +35,11 @@ struct FrameworkDefaults {
 const FrameworkDefaults* DefaultsOf(const System& system);
 
 /// True if a question leaves open what the defaults say.
-bool LeavesOpen(const FrameworkDefaults& defaults, const Workload& workload,
-                const ParallelConfig& config);
+bool LeavesOpen(const FrameworkDefaults& defaults, const System& system,
+                const Workload& workload, const ParallelConfig& config);
 
 /// Fills in what the question leaves open.
-void Apply(const FrameworkDefaults& defaults, Workload& workload,
-           ParallelConfig& config);
+void Apply(const FrameworkDefaults& defaults, const System& system,
+           Workload& workload, ParallelConfig& config);
 
 }  // namespace lmsimbench::staged

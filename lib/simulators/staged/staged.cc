@@ -13,6 +13,7 @@ namespace {
 
 // What a prediction reuses of the one before it.
 struct State {
+  System system;
   ParallelConfig config;
   Workload workload;
   Program program;
@@ -40,7 +41,7 @@ class Staged final : public Simulator {
     if (choices.any()) {
       state.config = config;
       state.workload = workload;
-      staged::Apply(choices, state.workload, state.config);
+      staged::Apply(choices, system, state.workload, state.config);
       asked = &state.config;
       work = &state.workload;
     }
@@ -48,15 +49,21 @@ class Staged final : public Simulator {
     if (!status.ok()) return status;
     const FrameworkParameters* framework =
         FindFramework(options_.fitted_frameworks, system);
-    KeepInside(framework == nullptr ? options_.framework : *framework,
-               state.program);
+    if (framework == nullptr) framework = &options_.framework;
+    KeepInside(*framework, state.program);
     status = PlaceInto(*asked, system, state.placement);
     if (!status.ok()) return status;
     status = LowerInto(state.program, state.placement, *asked, state.graph);
     if (!status.ok()) return status;
     status = CostGraphInto(state.graph, *model_, state.costed);
     if (!status.ok()) return status;
-    status = AggregateInto(state.costed, system, workspace, prediction);
+    const System* judged = &system;
+    if (framework->usable_memory < 1) {
+      state.system = system;
+      state.system.accelerator.memory_bytes *= framework->usable_memory;
+      judged = &state.system;
+    }
+    status = AggregateInto(state.costed, *judged, workspace, prediction);
     if (!status.ok()) return status;
 
     staged::AddWords(choices, prediction.adaptations);
@@ -115,7 +122,7 @@ std::vector<std::string> ChooseWhatIsOpen(const System& system,
                                           Workload& workload,
                                           ParallelConfig& config) {
   const staged::Choices choices = staged::ChoicesOf(system, workload, config);
-  staged::Apply(choices, workload, config);
+  staged::Apply(choices, system, workload, config);
   std::vector<std::string> words;
   staged::AddWords(choices, words);
   staged::AddBandwidths(system, words);
