@@ -78,7 +78,9 @@ struct MeasuredRun {
 /// the row and the cell that has no meaning.
 absl::StatusOr<std::vector<MeasuredRun>> ReadRuns(const Bundle& bundle);
 
-/// Every row of `failed_configurations`, in the order of the table.
+/// Every row of `failed_configurations`, in the order of the table. The
+/// framework, the devices of a node, tied embeddings and the format of gradients
+/// are those of the measured runs of the same source and model.
 absl::StatusOr<std::vector<MeasuredRun>> ReadFailedRuns(const Bundle& bundle);
 
 }  // namespace lmsimbench

@@ -1,6 +1,8 @@
 #include "lmsimbench/measured_run.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -122,6 +124,23 @@ absl::Status ReadRow(const ViewRow& row, MeasuredRun& run) {
   return absl::OkStatus();
 }
 
+// What a failed run has in common with the measured ones of its model and
+// source, and its table has no column for.
+void ShareSweep(const MeasuredRun& measured, MeasuredRun& failed) {
+  const Workload& known = measured.workload;
+  Workload& workload = failed.workload;
+  if (failed.framework.empty()) failed.framework = measured.framework;
+  if (!IsStated(failed.devices_per_node)) {
+    failed.devices_per_node = measured.devices_per_node;
+  }
+  if (workload.model.tied_embeddings == YesNo::kNotStated) {
+    workload.model.tied_embeddings = known.model.tied_embeddings;
+  }
+  if (workload.gradient_precision == Precision::kNotStated) {
+    workload.gradient_precision = known.gradient_precision;
+  }
+}
+
 bool NamesMemoryAlone(const std::string& outcome) {
   const std::string text = absl::AsciiStrToLower(outcome);
   const bool memory =
@@ -158,7 +177,20 @@ absl::StatusOr<std::vector<MeasuredRun>> ReadRuns(const Bundle& bundle) {
 }
 
 absl::StatusOr<std::vector<MeasuredRun>> ReadFailedRuns(const Bundle& bundle) {
-  return ReadTable(bundle.ViewOrEmpty("failed_configurations"), false);
+  auto failed = ReadTable(bundle.ViewOrEmpty("failed_configurations"), false);
+  if (!failed.ok() || failed->empty()) return failed;
+  const auto runs = ReadRuns(bundle);
+  if (!runs.ok()) return runs.status();
+  std::map<std::pair<std::string, std::string>, const MeasuredRun*> sweeps;
+  for (const MeasuredRun& run : *runs) {
+    sweeps.emplace(std::pair(run.source, run.workload.model.name), &run);
+  }
+  for (MeasuredRun& run : *failed) {
+    const auto sweep =
+        sweeps.find(std::pair(run.source, run.workload.model.name));
+    if (sweep != sweeps.end()) ShareSweep(*sweep->second, run);
+  }
+  return failed;
 }
 
 }  // namespace lmsimbench
