@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "command.h"
+#include "lmsimbench/answer_sheet.h"
 #include "lmsimbench/fmt.h"
 #include "lmsimbench/legality.h"
 #include "lmsimbench/lookup.h"
@@ -155,6 +156,16 @@ absl::Status FillQuestion(const Bundle& bundle, const QuestionOptions& options,
   auto system = lmsimbench::FindPlatform(bundle, platform);
   if (!system.ok()) return system.status();
   question.system = *std::move(system);
+  if (question.measured != nullptr) {
+    if (options.platform.empty()) {
+      question.system =
+          lmsimbench::SystemOfRun(question.system, *question.measured);
+    }
+    question.system.framework = question.measured->framework;
+  }
+  if (!options.framework.empty()) {
+    question.system.framework = options.framework;
+  }
   if (!options.config.empty()) {
     auto config = lmsimbench::FindConfig(bundle, options.config);
     if (!config.ok()) return config.status();
@@ -194,6 +205,11 @@ void AddQuestionOptions(CLI::App& command, QuestionOptions& options) {
                   "Platform of the bundle, or its JSON file")
       ->type_name("NAME|FILE");
   command
+      .add_option("--framework", options.framework,
+                  "Software that trains on it ('NeMo', 'nanotron'…): its "
+                  "defaults and constants")
+      ->type_name("NAME");
+  command
       .add_option("--devices", options.devices,
                   "Devices; data parallelism follows from them")
       ->type_name("N")
@@ -232,9 +248,11 @@ std::string QuestionText(const Question& question) {
   Workload workload = question.workload;
   workload.model = {};
   std::string text = fmt::format(
-      "model {}, platform {}, {} devices\nworkload: {}\nconfiguration: {}\n",
+      "model {}, platform {}, {} devices{}{}\nworkload: {}\nconfiguration: "
+      "{}\n",
       question.workload.model.name, question.system.name,
-      question.system.devices, workload, question.config);
+      question.system.devices, question.system.framework.empty() ? "" : ", ",
+      question.system.framework, workload, question.config);
   if (question.measured != nullptr) {
     text += fmt::format("measured: {} ms, {} GiB\n",
                         Milliseconds(question.measured->iteration_time_s),

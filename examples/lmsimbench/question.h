@@ -15,7 +15,7 @@
 
 /// What the command line says of a configuration.
 struct QuestionOptions {
-  std::string run, model, platform, config;
+  std::string run, model, platform, config, framework;
   int64_t devices = lmsimbench::kNoCount;
   /// What single options change, in the order of the command line.
   std::vector<

@@ -43,6 +43,7 @@ void CheckSameParts(const Prediction& folded, const Execution& executed) {
                          return work(a) < work(b);
                        });
   CHECK(folded.time.tensor_communication_s == longest->exposed_tensor_s);
+  CHECK(folded.time.other_s == longest->host_s);
   CHECK(folded.time.pipeline_communication_s == longest->exposed_pipeline_s);
   CHECK(folded.time.data_communication_s == longest->exposed_data_s);
 }
