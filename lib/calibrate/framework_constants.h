@@ -37,7 +37,8 @@ struct FrameworkConstant {
   /// A second start, at which it is felt: a host that is slower than its
   /// device, ranks that wait for each other.
   double busy = kNoNumber;
-  /// Each device has its own.
+  /// Each device has its own beside the one of all, which it is expected to be
+  /// near.
   bool of_accelerator = false;
   Target target = Target::kTime;
 };

@@ -19,6 +19,8 @@ constexpr double kOfParent = 1;
 // A constant is felt where doubling it moves a prediction by more than this
 // share.
 constexpr double kFelt = 1e-3;
+// How far a device may be from all devices of its framework.
+constexpr double kMostRelative = 2.5;
 constexpr size_t kNone = static_cast<size_t>(-1);
 
 double Measured(Target target, const MeasuredRun& run) {
@@ -29,6 +31,19 @@ double ErrorPercent(absl::Span<const double> residuals) {
   double sum = 0;
   for (const double residual : residuals) sum += std::abs(residual);
   return 100 * (std::exp(sum / static_cast<double>(residuals.size())) - 1);
+}
+
+// What a parent says of a constant; null where it says nothing.
+const CalibratedConstant* Find(const CalibratedFramework* parent,
+                               const std::string& name,
+                               const std::string& accelerator) {
+  if (parent == nullptr) return nullptr;
+  for (const CalibratedConstant& constant : parent->constants) {
+    if (constant.name == name && constant.accelerator == accelerator) {
+      return &constant;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -45,33 +60,42 @@ FrameworkFit::FrameworkFit(Target target,
   }
   for (const FrameworkConstant& constant : FrameworkConstants()) {
     if (constant.target != target) continue;
-    if (!constant.of_accelerator) {
-      AddSearched(constant, "", parent);
-      continue;
-    }
+    AddSearched(constant, parent);
+    if (!constant.of_accelerator || accelerators.size() == 1) continue;
     for (const std::string& accelerator : accelerators) {
-      AddSearched(constant, accelerator, parent);
+      AddRelative(constant, accelerator, parent);
     }
   }
 }
 
 void FrameworkFit::AddSearched(FrameworkConstant constant,
+                               const CalibratedFramework* parent) {
+  const CalibratedConstant* found = Find(parent, constant.constant.name, "");
+  if (found != nullptr) {
+    constant.constant.initial = constant.busy = found->value;
+    constant.constant.spread *= kOfParent;
+  }
+  searched_.push_back({constant.constant.name, "", constant.constant,
+                       constant.busy, found != nullptr});
+}
+
+void FrameworkFit::AddRelative(const FrameworkConstant& constant,
                                const std::string& accelerator,
                                const CalibratedFramework* parent) {
-  bool inherited = false;
-  if (parent != nullptr) {
-    for (const CalibratedConstant& found : parent->constants) {
-      if (found.name != constant.constant.name ||
-          found.accelerator != accelerator) {
-        continue;
-      }
-      constant.constant.initial = constant.busy = found.value;
-      constant.constant.spread *= kOfParent;
-      inherited = true;
-    }
-  }
-  searched_.push_back({constant.constant.name, accelerator, constant.constant,
-                       constant.busy, inherited});
+  const std::string& name = constant.constant.name;
+  const CalibratedConstant* of_all = Find(parent, name, "");
+  const CalibratedConstant* found = Find(parent, name, accelerator);
+  const bool inherited = of_all != nullptr && found != nullptr;
+  Constant relative;
+  relative.name = name;
+  relative.lowest = 1 / kMostRelative;
+  relative.highest = kMostRelative;
+  relative.initial = inherited ? std::clamp(found->value / of_all->value,
+                                            relative.lowest, relative.highest)
+                               : 1;
+  relative.spread = constant.constant.spread;
+  searched_.push_back(
+      {name, accelerator, relative, relative.initial, inherited});
 }
 
 absl::Status FrameworkFit::Run(bool leave_one_out,
@@ -99,11 +123,15 @@ absl::Status FrameworkFit::Run(bool leave_one_out,
     CalibratedConstant constant;
     constant.name = searched.field;
     constant.accelerator = searched.accelerator;
-    constant.value = found.value;
-    constant.error = found.error;
-    constant.initial = searched.constant.initial;
-    constant.lowest = searched.constant.lowest;
-    constant.highest = searched.constant.highest;
+    // That of all devices comes before those of each.
+    const double of_all = searched.is_relative()
+                              ? Find(&framework, searched.field, "")->value
+                              : 1;
+    constant.value = of_all * found.value;
+    constant.error = of_all * found.error;
+    constant.initial = of_all * searched.constant.initial;
+    constant.lowest = of_all * searched.constant.lowest;
+    constant.highest = of_all * searched.constant.highest;
     constant.at_bound = found.at_bound;
     if (leave_one_out) {
       const auto without = Search(i, absl::MakeSpan(residuals));
@@ -151,8 +179,11 @@ FrameworkParameters FrameworkFit::ParametersOn(
   FrameworkParameters parameters;
   for (size_t i = 0; i < searched_.size(); ++i) {
     const Searched& searched = searched_[i];
-    if (searched.accelerator.empty() || searched.accelerator == accelerator) {
-      FieldOf(parameters, searched.field) = constants[i];
+    double& field = FieldOf(parameters, searched.field);
+    if (!searched.is_relative()) {
+      field = constants[i];
+    } else if (searched.accelerator == accelerator) {
+      field *= constants[i];
     }
   }
   return parameters;

@@ -32,7 +32,7 @@ class FrameworkFit {
   /// Peak memory of the device of a run that needs most, with what `framework`
   /// says. Of a fit for memory.
   absl::StatusOr<double> PredictedPeak(const CostedRun& run,
-                                   const CalibratedFramework& framework);
+                                       const CalibratedFramework& framework);
 
  private:
   // A constant of the fit: which field, of which device.
@@ -43,9 +43,14 @@ class FrameworkFit {
     double busy = 0;
     // The parent has it, whether or not these runs say something of it.
     bool inherited = false;
+    // What is searched for a device is how far it is from all of them.
+    bool is_relative() const { return !accelerator.empty(); }
   };
 
-  void AddSearched(FrameworkConstant constant, const std::string& accelerator,
+  void AddSearched(FrameworkConstant constant,
+                   const CalibratedFramework* parent);
+  void AddRelative(const FrameworkConstant& constant,
+                   const std::string& accelerator,
                    const CalibratedFramework* parent);
   // Drops the constants of which these runs say nothing, wherever the search
   // starts: a framework of dense models has no constants of experts. Those of a
