@@ -25,6 +25,7 @@ Json JsonOf(const Operator& op, const Cost& cost) {
   json["operator"] = Describe(op);
   json["seconds"] = cost.seconds;
   json["evidence"] = Text(Name(cost.evidence));
+  if (cost.host_s > 0) json["host_seconds"] = cost.host_s;
   SetRate(json, "flops_per_s", Rate(op.flops, cost.seconds));
   SetRate(json, "bytes_per_s", Rate(op.bytes, cost.seconds));
   return json;
@@ -42,6 +43,7 @@ Json JsonOf(const SpannedCollective& spanned, const Cost& cost) {
   json["level"] = spanned.span.level;
   json["seconds"] = cost.seconds;
   json["evidence"] = Text(Name(cost.evidence));
+  if (cost.host_s > 0) json["host_seconds"] = cost.host_s;
   SetRate(json, "bytes_per_s",
           Rate(static_cast<double>(spanned.collective.bytes), cost.seconds));
   return json;
@@ -56,27 +58,29 @@ std::string Column(double rate, double unit) {
 
 std::string ToText(const CostedGraph& costed) {
   std::string text = "operators\n";
-  text += fmt::format("  {:>12} {:>10} {:>10}  {:<13} operator\n", "us",
-                      "TFLOP/s", "GB/s", "evidence");
+  text += fmt::format("  {:>12} {:>9} {:>10} {:>10}  {:<13} operator\n", "us",
+                      "host us", "TFLOP/s", "GB/s", "evidence");
   for (size_t i = 0; i < costed.operators.size(); ++i) {
     const Operator& op = costed.graph.program.operators[i];
     const Cost& cost = costed.operators[i];
-    text += fmt::format("  {:12.3f} {} {}  {:<13} {}\n", cost.seconds * 1e6,
+    text += fmt::format("  {:12.3f} {:9.1f} {} {}  {:<13} {}\n",
+                        cost.seconds * 1e6, cost.host_s * 1e6,
                         Column(Rate(op.flops, cost.seconds), 1e12),
                         Column(Rate(op.bytes, cost.seconds), 1e9),
                         Text(Name(cost.evidence)), Describe(op));
   }
   text += "collectives (GB/s: size of the tensor over the time)\n";
-  text += fmt::format("  {:>12} {:>10}  {:<13} collective\n", "us", "GB/s",
-                      "evidence");
+  text += fmt::format("  {:>12} {:>9} {:>10}  {:<13} collective\n", "us",
+                      "host us", "GB/s", "evidence");
   for (size_t i = 0; i < costed.collectives.size(); ++i) {
     const SpannedCollective& spanned = costed.spanned[i];
     const Cost& cost = costed.collectives[i];
     const double rate =
         Rate(static_cast<double>(spanned.collective.bytes), cost.seconds);
-    text += fmt::format("  {:12.3f} {}  {:<13} {}\n", cost.seconds * 1e6,
-                        Column(rate, 1e9), Text(Name(cost.evidence)),
-                        Describe(spanned));
+    text +=
+        fmt::format("  {:12.3f} {:9.1f} {}  {:<13} {}\n", cost.seconds * 1e6,
+                    cost.host_s * 1e6, Column(rate, 1e9),
+                    Text(Name(cost.evidence)), Describe(spanned));
   }
   return text;
 }
