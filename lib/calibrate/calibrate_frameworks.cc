@@ -96,7 +96,9 @@ absl::StatusOr<CalibratedFramework> CalibrateClass(
     const CalibratedFramework* parent, bool leave_one_out) {
   CalibratedFramework calibrated;
   calibrated.name = framework.name;
-  calibrated.begins.assign(framework.begins.begin(), framework.begins.end());
+  for (const char* const begin : framework.begins) {
+    if (begin != nullptr) calibrated.begins.emplace_back(begin);
+  }
   calibrated.unanswered = runs.unanswered;
   std::vector<const CostedRun*> costed;
   for (const CostedRun& run : runs.costed) costed.push_back(&run);

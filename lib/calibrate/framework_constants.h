@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,8 +19,8 @@ struct FrameworkClass {
   const char* name;
   /// The class before it whose constants are expected here too; empty: none.
   const char* parent;
-  /// How their names begin, in lower case.
-  std::vector<const char*> begins;
+  /// How their names begin, in lower case; behind the last one null.
+  std::array<const char*, 6> begins;
 };
 
 /// The classes that are told apart.
