@@ -154,13 +154,7 @@ std::vector<FittedFramework> Fitted(
     for (const std::string& accelerator : accelerators) {
       FittedFramework entry;
       entry.accelerator = accelerator;
-      for (const CalibratedConstant& constant : framework.constants) {
-        if (!constant.accelerator.empty() &&
-            constant.accelerator != accelerator) {
-          continue;
-        }
-        calibrate::FieldOf(entry.parameters, constant.name) = constant.value;
-      }
+      entry.parameters = calibrate::ParametersOf(framework, accelerator);
       for (const std::string& begin : framework.begins) {
         entry.name = begin;
         fitted.push_back(entry);

@@ -105,4 +105,16 @@ double& FieldOf(FrameworkParameters& parameters, const std::string& name) {
   return *found;
 }
 
+FrameworkParameters ParametersOf(const CalibratedFramework& framework,
+                                 const std::string& accelerator) {
+  FrameworkParameters parameters;
+  for (const bool of_device : {false, true}) {
+    for (const CalibratedConstant& constant : framework.constants) {
+      if (constant.accelerator != (of_device ? accelerator : "")) continue;
+      FieldOf(parameters, constant.name) = constant.value;
+    }
+  }
+  return parameters;
+}
+
 }  // namespace lmsimbench::calibrate

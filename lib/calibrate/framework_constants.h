@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "lib/calibrate/least_squares.h"
+#include "lmsimbench/calibrate.h"
 #include "lmsimbench/framework.h"
 
 /// \file
@@ -49,5 +50,10 @@ std::vector<FrameworkConstant> FrameworkConstants();
 
 /// The field with this name; the name must be one.
 double& FieldOf(FrameworkParameters& parameters, const std::string& name);
+
+/// The parameters that a calibration found for a device: those of the
+/// framework, and in their place those of the device where it has its own.
+FrameworkParameters ParametersOf(const CalibratedFramework& framework,
+                                 const std::string& accelerator);
 
 }  // namespace lmsimbench::calibrate

@@ -208,14 +208,8 @@ absl::StatusOr<double> FrameworkFit::Predicted(
 
 absl::StatusOr<double> FrameworkFit::PredictedPeak(
     const CostedRun& run, const CalibratedFramework& framework) {
-  FrameworkParameters parameters;
-  for (const CalibratedConstant& constant : framework.constants) {
-    if (constant.accelerator.empty() ||
-        constant.accelerator == run.system.accelerator.name) {
-      FieldOf(parameters, constant.name) = constant.value;
-    }
-  }
-  const auto predicted = Predicted(run, parameters);
+  const auto predicted =
+      Predicted(run, ParametersOf(framework, run.system.accelerator.name));
   if (!predicted.ok()) return predicted.status();
   return prediction_.peak_memory_bytes;
 }
