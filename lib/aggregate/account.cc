@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <utility>
 
 #include "lib/aggregate/fold_units.h"
 
@@ -54,11 +53,12 @@ void VisitUnion(Take&& take, Visit&& visit) {
 class Charger {
  public:
   Charger(const CostedGraph& costed, const Folds& folds,
-          const ClassTimes& times, int32_t variant)
+          const IterationTimes& times, const ClassTimes& mine, int32_t variant)
       : program_(costed.graph.program),
         folds_(folds),
-        next_(times.computing().begin()),
-        end_(times.computing().end()),
+        steady_(times.steady),
+        next_(mine.computing().begin()),
+        end_(mine.computing().end()),
         variant_(variant),
         has_units_(!costed.graph.units.empty()) {}
 
@@ -66,33 +66,50 @@ class Charger {
   double within_waits() const { return within_waits_; }
 
   void Charge(Interval interval, double& exposed, double& overlapped) {
+    VisitRepeated(steady_, interval, [&](const Interval& part, double times) {
+      const Charges charges = ChargesOf(part);
+      exposed += times * charges.exposed;
+      overlapped += times * charges.overlapped;
+      within_waits_ += times * charges.within_waits;
+    });
+  }
+
+ private:
+  struct Charges {
+    double exposed = 0;
+    double overlapped = 0;
+    double within_waits = 0;
+  };
+
+  Charges ChargesOf(const Interval& interval) {
+    Charges charges;
     double from = interval.start;
     while (next_ != end_ && next_->busy_end <= from) ++next_;
     for (const Segment* at = next_; from < interval.end; ++at) {
       if (at == end_ || at->start >= interval.end) {
-        exposed += interval.end - from;
-        return;
+        charges.exposed += interval.end - from;
+        break;
       }
       if (at->start > from) {
-        exposed += at->start - from;
+        charges.exposed += at->start - from;
         from = at->start;
       }
       const double until = std::min(at->end, interval.end);
       if (until > from) {
-        overlapped += Lone(*at, until - at->start, known_until_) -
-                      Lone(*at, from - at->start, known_from_);
+        charges.overlapped += Lone(*at, until - at->start, known_until_) -
+                              Lone(*at, from - at->start, known_from_);
         if (has_units_) {
           const double waits =
               Waits(*at, until - at->start) - Waits(*at, from - at->start);
-          exposed += waits;
-          within_waits_ += waits;
+          charges.exposed += waits;
+          charges.within_waits += waits;
         }
       }
       from = std::max(from, at->busy_end);
     }
+    return charges;
   }
 
- private:
   // What was found last, by direction. Transfers that start or end with a pass
   // elsewhere all reach as far into a pass here.
   struct Known {
@@ -138,6 +155,7 @@ class Charger {
 
   const Program& program_;
   const Folds& folds_;
+  const SteadyState& steady_;
   const Segment* next_;
   const Segment* const end_;
   const int32_t variant_;
@@ -205,6 +223,7 @@ class Account {
           const IterationTimes& times, int64_t rank_class)
       : costed_(costed),
         folds_(folds),
+        times_(times),
         mine_(times.classes[rank_class]),
         previous_(
             times.classes[PreviousClass(costed.graph.placement, rank_class)]),
@@ -212,7 +231,7 @@ class Account {
         variant_(VariantOf(folds, rank_class)),
         tensor_{mine_.tensor, {kNever, kNever}} {}
 
-  ClassAccount Run(int64_t rank, double iteration_time) {
+  ClassAccount Run(int64_t rank) {
     AddComputation(costed_.graph, folds_, mine_, rank, variant_, account_);
     ChargeTensor();
     if (costed_.graph.overlaps.p2p) {
@@ -222,12 +241,14 @@ class Account {
     }
     ChargeData();
     account_.bubble = mine_.end - account_.compute - account_.exposed();
-    account_.idle = iteration_time - mine_.end;
+    account_.idle = times_.iteration_time - mine_.end;
     return account_;
   }
 
  private:
-  Charger NewCharger() const { return {costed_, folds_, mine_, variant_}; }
+  Charger NewCharger() const {
+    return {costed_, folds_, times_, mine_, variant_};
+  }
 
   void ChargeTensor() {
     Charger charger = NewCharger();
@@ -255,12 +276,12 @@ class Account {
   }
 
   void ChargeSent() {
-    for (const auto& [sent, count] :
-         {std::pair(&mine_.sent[0], mine_.sent_count[0]),
-          std::pair(&mine_.sent[1], mine_.sent_count[1])}) {
+    for (size_t d = 0; d < 2; ++d) {
+      const size_t count = mine_.sent_count[d] + mine_.sent_left_out[d];
       if (count == 0) continue;
-      account_.exposed_pipeline += static_cast<double>(count) *
-                                   (sent->front().end - sent->front().start);
+      const Interval& first = mine_.sent[d].front();
+      account_.exposed_pipeline +=
+          static_cast<double>(count) * (first.end - first.start);
     }
   }
 
@@ -312,6 +333,7 @@ class Account {
 
   const CostedGraph& costed_;
   const Folds& folds_;
+  const IterationTimes& times_;
   const ClassTimes& mine_;
   const ClassTimes& previous_;
   const ClassTimes& next_;
@@ -325,8 +347,7 @@ class Account {
 ClassAccount AccountClass(const CostedGraph& costed, const Folds& folds,
                           const IterationTimes& times, int64_t rank_class) {
   const int64_t rank = costed.graph.placement.classes[rank_class].pipeline_rank;
-  return Account(costed, folds, times, rank_class)
-      .Run(rank, times.iteration_time);
+  return Account(costed, folds, times, rank_class).Run(rank);
 }
 
 }  // namespace lmsimbench::aggregate

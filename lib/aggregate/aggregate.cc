@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -77,7 +78,8 @@ void Judge(const System& system, Prediction& prediction) {
                        [](const RankPrediction& a, const RankPrediction& b) {
                          return a.peak_memory_bytes < b.peak_memory_bytes;
                        });
-  prediction.verdict_reason = fmt::format(
+  fmt::format_to(
+      std::back_inserter(prediction.verdict_reason),
       "pipeline rank {} needs {:.2f} GiB, {:.2f} GiB more than the {:.2f} GiB "
       "of a device",
       largest->pipeline_rank, prediction.peak_memory_bytes / kGiB,
@@ -103,8 +105,8 @@ absl::Status AggregateInto(const CostedGraph& costed, const System& system,
     const auto rank_class = static_cast<int64_t>(c);
     const aggregate::ClassAccount account =
         aggregate::AccountClass(costed, state.folds, state.times, rank_class);
-    const aggregate::ClassMemory memory = aggregate::MeasureMemory(
-        costed, state.folds, state.times.classes[c], rank_class);
+    const aggregate::ClassMemory memory =
+        aggregate::MeasureMemory(costed, state.folds, state.times, rank_class);
     aggregate::CountRuns(costed.graph, classes[c].pipeline_rank, state.runs);
     const aggregate::ClassSums sums =
         aggregate::AppendTotals(costed, rank_class, state.runs, prediction);

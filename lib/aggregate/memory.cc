@@ -106,18 +106,18 @@ struct PeakPlace {
 
 // When a repeated block of a pass starts. Passes that waited for gathers stand
 // in the segments block by block.
-double BlockStart(const ExecutionGraph& graph, const ClassTimes& times,
-                  const Pass& pass, const PeakPlace& place,
+double BlockStart(const ExecutionGraph& graph, const IterationTimes& times,
+                  size_t rank_class, const Pass& pass, const PeakPlace& place,
                   int32_t block_index) {
-  const double start = times.pass_start[place.pass];
+  const double start = PassStart(times, rank_class, place.pass);
   if (pass.direction != Direction::kForward ||
       pass.micro_batch != FirstMicroBatch(graph, pass.chunk) ||
       !GathersAtBegin(graph)) {
     return start + place.block.start;
   }
-  const auto first = std::find_if(
-      times.computing().begin(), times.computing().end(),
-      [&](const Segment& s) {
+  const auto computing = times.classes[rank_class].computing();
+  const auto first =
+      std::find_if(computing.begin(), computing.end(), [&](const Segment& s) {
         return s.what == Segment::What::kForwardBlock && s.start >= start;
       });
   return (first + block_index)->start;
@@ -126,7 +126,7 @@ double BlockStart(const ExecutionGraph& graph, const ClassTimes& times,
 }  // namespace
 
 ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
-                          const ClassTimes& times, int64_t rank_class) {
+                          const IterationTimes& times, int64_t rank_class) {
   const ExecutionGraph& graph = costed.graph;
   const Program& program = graph.program;
   const int64_t rank = graph.placement.classes[rank_class].pipeline_rank;
@@ -202,8 +202,9 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
             bytes);
     AddAtPeak(program, program.blocks[place.block.block], pass.direction,
               folded.at_peak, bytes);
-    memory.peak_time =
-        BlockStart(graph, times, pass, place, block_index) + folded.peak_time;
+    memory.peak_time = BlockStart(graph, times, static_cast<size_t>(rank_class),
+                                  pass, place, block_index) +
+                       folded.peak_time;
   }
   memory.parts.weights_bytes = static_cast<double>(stage.weights_bytes);
   memory.parts.gradients_bytes = static_cast<double>(stage.gradients_bytes);

@@ -15,6 +15,6 @@ struct ClassMemory {
 };
 
 ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
-                          const ClassTimes& times, int64_t rank_class);
+                          const IterationTimes& times, int64_t rank_class);
 
 }  // namespace lmsimbench::aggregate

@@ -31,7 +31,7 @@ class Runner {
   bool RunRound() {
     const PassPlan* const plans = times_.pass_plans.data() + plan_.begin_plan;
     const Pass* const passes = plan_.passes.data();
-    const size_t count = plan_.passes.size();
+    const size_t count = plan_.run_until;
     const bool blocking = !graph_.overlaps.p2p;
     // Transfers that have arrived and no pass has taken yet.
     std::array<const Interval*, 2> arrived;
@@ -256,6 +256,7 @@ void Reset(const ExecutionGraph& graph, int64_t rank, ClassTimes& times) {
   for (auto& sent : times.sent) sent.resize(passes + 1);
   times.segment_count = 0;
   times.sent_count = {};
+  times.sent_left_out = {};
   if (graph.turns_back) {
     for (auto& handed : times.handed) {
       handed.resize(static_cast<size_t>(graph.program.micro_batches));
@@ -317,26 +318,45 @@ absl::Status Deadlock(const ExecutionGraph& graph,
       "the schedules wait for each other for ever: " + waiting);
 }
 
-absl::Status RunPasses(const CostedGraph& costed, const Folds& folds,
-                       IterationTimes& times) {
+// Runs the passes of all classes as far as their plans say; false if they wait
+// for each other for ever.
+bool RunPlans(const CostedGraph& costed, const Folds& folds,
+              IterationTimes& times) {
   bool waiting = true;
   while (waiting) {
     waiting = false;
     bool progress = false;
     for (size_t c = 0; c < times.classes.size(); ++c) {
       progress = Runner(costed, folds, times, c).Run() || progress;
-      waiting = waiting ||
-                times.classes[c].passes_done < times.plans[c].passes.size();
+      waiting =
+          waiting || times.classes[c].passes_done < times.plans[c].run_until;
     }
-    if (waiting && !progress) return Deadlock(costed.graph, times);
+    if (waiting && !progress) return false;
   }
-  return absl::OkStatus();
+  return true;
+}
+
+absl::Status RunPasses(const CostedGraph& costed, const Folds& folds,
+                       IterationTimes& times, bool may_leave_out) {
+  SteadySearch search(costed, times, may_leave_out);
+  while (search.Advance()) {
+    if (!RunPlans(costed, folds, times)) search.GiveUp();
+  }
+  return RunPlans(costed, folds, times) ? absl::OkStatus()
+                                        : Deadlock(costed.graph, times);
+}
+
+// What happens behind the periods left out happens so much later.
+void AddTimeLeftOut(IterationTimes& times) {
+  const double seconds = times.steady.seconds_left_out();
+  times.iteration_time += seconds;
+  for (ClassTimes& mine : times.classes) mine.end += seconds;
 }
 
 }  // namespace
 
 absl::Status Simulate(const CostedGraph& costed, const Folds& folds,
-                      IterationTimes& times) {
+                      IterationTimes& times, bool may_leave_out) {
   const ExecutionGraph& graph = costed.graph;
   const auto& classes = graph.placement.classes;
   times.classes.resize(classes.size());
@@ -347,10 +367,15 @@ absl::Status Simulate(const CostedGraph& costed, const Folds& folds,
     }
   }
   MakePlans(costed, folds, times);
-  absl::Status status = RunPasses(costed, folds, times);
+  absl::Status status = RunPasses(costed, folds, times, may_leave_out);
   if (!status.ok()) return status;
   EndTransfers(times);
   SimulateFinish(costed, folds, times);
+  AddTimeLeftOut(times);
+  // Rounding depends on when things happen.
+  if (times.steady.repeats > 0 && times.iteration_time >= kMostExactSeconds) {
+    return Simulate(costed, folds, times, false);
+  }
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "lib/aggregate/fold.h"
+#include "lib/aggregate/steady_state.h"
 #include "lib/lower/transfer_way.h"
 #include "lmsimbench/costed_graph.h"
 
@@ -15,11 +16,6 @@
 /// When everything happens: the event loop over passes and transfers.
 
 namespace lmsimbench::aggregate {
-
-struct Interval {
-  double start = 0;
-  double end = 0;
-};
 
 /// A stretch of a rank class in which nothing waits for anything but its own
 /// tensor collectives.
@@ -42,7 +38,8 @@ struct Segment {
   int32_t index = 0;
 };
 
-/// One rank class in time.
+/// One rank class in time. Where a steady state was left out, this is simulated
+/// time, and `pass_start` lacks the passes left out.
 struct ClassTimes {
   /// Start of every pass, in the order of the schedule.
   std::vector<double> pass_start;
@@ -53,11 +50,13 @@ struct ClassTimes {
   /// the first `sent_count`, and behind them one that never starts.
   std::array<std::vector<Interval>, 2> sent;
   std::array<size_t, 2> sent_count = {};
+  /// Transfers that were left out with a steady state.
+  std::array<size_t, 2> sent_left_out = {};
   /// The data stream.
   std::vector<Interval> data;
   /// The tensor collective outside passes; empty where there is none.
   Interval tensor;
-  /// End of the last work of any stream.
+  /// End of the last work of any stream, of the whole iteration.
   double end = 0;
 
   // While the simulation runs: how far the class has come.
@@ -105,6 +104,8 @@ struct PassSource {
 /// What the event loop has to know of a rank class.
 struct ClassPlan {
   absl::Span<const Pass> passes;
+  /// How many of them are to be run by now.
+  size_t run_until = 0;
   /// Where its plans begin in `IterationTimes::pass_plans`.
   size_t begin_plan = 0;
   /// The classes that send to it along the ring, forward and backward.
@@ -117,6 +118,9 @@ struct ClassPlan {
 struct IterationTimes {
   std::vector<ClassTimes> classes;
   double iteration_time = 0;
+  SteadyState steady;
+  /// One entry a pipeline rank, where the steady state is looked for.
+  std::vector<RepeatedPasses> repeated;
   std::vector<ClassPlan> plans;
   /// `(class * chunks a rank + chunk) * kDirections + direction`.
   std::vector<PassPlan> pass_plans;
@@ -139,9 +143,11 @@ inline size_t HandedIndex(int32_t chunk, size_t direction) {
 void MakePlans(const CostedGraph& costed, const Folds& folds,
                IterationTimes& times);
 
-/// INVALID_ARGUMENT if the schedules wait for each other for ever.
+/// INVALID_ARGUMENT if the schedules wait for each other for ever. Without
+/// `may_leave_out` all passes are simulated, however much they repeat
+/// themselves; the iteration is the same.
 absl::Status Simulate(const CostedGraph& costed, const Folds& folds,
-                      IterationTimes& times);
+                      IterationTimes& times, bool may_leave_out = true);
 
 /// What follows the last pass: reductions, gradient norm, optimizer, gathers.
 /// Called by `Simulate`.

@@ -85,7 +85,7 @@ void CheckSameTotals(const Prediction& folded, const Execution& executed) {
 // Compares iterations that `make` draws; returns in how many ranks differ by
 // more than their stage.
 template <typename Make>
-int Compare(int cases, uint64_t seed, Make&& make) {
+int Compare(int cases, uint64_t seed, Make&& make, double slow_links = 1) {
   std::mt19937_64 random(seed);
   Program program;
   Placement placement;
@@ -101,7 +101,7 @@ int Compare(int cases, uint64_t seed, Make&& make) {
     REQUIRE(tried < 20 * cases);
     const RandomIteration made = make(random);
     // The host is slower than the device now and then.
-    const RandomCostModel model(random(), tried % 3 == 0);
+    const RandomCostModel model(random(), tried % 3 == 0, slow_links);
     if (!IsLegal(made.workload, made.config, kNoCount)) continue;
     CAPTURE(tried, fmt::format("{}", made.config),
             fmt::format("{}", made.workload));
@@ -159,6 +159,14 @@ TEST_CASE("the same with sharded parameters") {
 TEST_CASE("the same where weight gradients have passes of their own") {
   constexpr int kCases = 10'000;
   CHECK(Compare(kCases, 2029, MakeRandomSplitIteration) > kCases / 100);
+}
+
+TEST_CASE("the same where a steady state is left out") {
+  constexpr int kCases = 1'500;
+  for (const double slow_links : {1.0, 30.0}) {
+    CHECK(Compare(kCases, 2030, MakeRandomDeepIteration, slow_links) >
+          kCases / 100);
+  }
 }
 
 }  // namespace

@@ -245,6 +245,44 @@ RandomIteration MakeRandomSplitIteration(std::mt19937_64& random) {
   return made;
 }
 
+RandomIteration MakeRandomDeepIteration(std::mt19937_64& random) {
+  const uint64_t kind = random() % 8;
+  RandomIteration made = kind == 0   ? MakeRandomSplitIteration(random)
+                         : kind == 1 ? MakeRandomShardedIteration(random)
+                         : kind == 2 ? MakeRandomSparseIteration(random)
+                                     : MakeRandomIteration(random);
+  ParallelConfig& config = made.config;
+  // What has no steady state that is looked for is drawn now and then only.
+  if (config.schedule == Schedule::kGPipe && random() % 8 != 0) {
+    config.schedule =
+        config.vpp > 1 ? Schedule::kInterleaved1F1B : Schedule::k1F1B;
+  }
+  if (config.zero == ZeroStage::kGradients && random() % 4 != 0) {
+    config.zero = ZeroStage::kDistributedOptimizer;
+  }
+  if (config.pp > 1 && config.schedule != Schedule::kDualPipe) {
+    config.pp = Any<int64_t>(random, {2, 3, 4, 5, 6, 8});
+  }
+  ModelSpec& model = made.workload.model;
+  model.layers = config.pp * config.vpp *
+                     (config.schedule == Schedule::kZeroBubbleV ||
+                              config.schedule == Schedule::kDualPipeV
+                          ? 2
+                          : 1) +
+                 Between(random, 0, 5);
+  int64_t micro_batches = Between(random, 24, 200);
+  if (config.vpp > 1) {
+    // Every third time the last group is another one.
+    const int64_t group = config.pp + Between(random, 0, 3);
+    if (random() % 2 == 0) config.micro_batch_group = group;
+    micro_batches = group * Between(random, 6, 24);
+    if (random() % 3 == 0) micro_batches += Between(random, 0, group - 1);
+  }
+  if (config.schedule == Schedule::kDualPipe) micro_batches *= 2;
+  made.workload.global_batch = config.dp * config.micro_batch * micro_batches;
+  return made;
+}
+
 absl::Status RandomCostModel::DoOperatorCosts(
     const System&, absl::Span<const Operator> operators,
     absl::Span<Cost> costs) const {
@@ -268,6 +306,7 @@ absl::Status RandomCostModel::DoCollectiveCosts(
         Draw(seed_, has_host_,
              Question(collective.kind, collective.group, collective.bytes,
                       span.nodes, span.members_per_node, span.level));
+    if (collective.group == Group::kPipeline) costs[i].seconds *= slow_links_;
   }
   return absl::OkStatus();
 }

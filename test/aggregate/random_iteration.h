@@ -32,13 +32,22 @@ RandomIteration MakeRandomShardedIteration(std::mt19937_64& random);
 /// The same, dense or not, under a schedule whose backward passes are split.
 RandomIteration MakeRandomSplitIteration(std::mt19937_64& random);
 
+/// Any of them with many micro-batches, so that most iterations come to a
+/// steady state.
+RandomIteration MakeRandomDeepIteration(std::mt19937_64& random);
+
 /// Answers every question with seconds drawn from the question and a seed: from
 /// a few values, so that ties are common, zero among them, or from many.
 class RandomCostModel final : public CostModel {
  public:
-  /// With `has_host` some costs have time of the host.
-  explicit RandomCostModel(uint64_t seed, bool has_host = false)
-      : CostModel("random"), seed_(seed), has_host_(has_host) {}
+  /// With `has_host` some costs have time of the host. Transfers along the
+  /// pipeline take `slow_links` times what is drawn.
+  explicit RandomCostModel(uint64_t seed, bool has_host = false,
+                           double slow_links = 1)
+      : CostModel("random"),
+        seed_(seed),
+        has_host_(has_host),
+        slow_links_(slow_links) {}
 
  private:
   absl::Status DoOperatorCosts(const System& system,
@@ -50,6 +59,7 @@ class RandomCostModel final : public CostModel {
 
   uint64_t seed_;
   bool has_host_;
+  double slow_links_;
 };
 
 }  // namespace lmsimbench
