@@ -96,6 +96,46 @@ void AddAtPeak(const Program& program, const Block& block, Direction direction,
   }
 }
 
+// Of the passes of a chunk in one direction.
+struct PassBytes {
+  int64_t peak = 0;
+  int64_t left = 0;
+};
+
+// The highest level, above that at the begin, and the pass that reaches it
+// first; as many as there are where none is above.
+struct PeakOfPasses {
+  int64_t bytes = 0;
+  size_t pass = 0;
+};
+PeakOfPasses FindPeak(absl::Span<const Pass> passes, const SteadyState& steady,
+                      absl::Span<const PassBytes> pass_bytes) {
+  PeakOfPasses peak{0, passes.size()};
+  int64_t level = 0;
+  const auto go_through = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const PassBytes& bytes =
+          pass_bytes[static_cast<size_t>(passes[i].chunk) * kDirections +
+                     static_cast<size_t>(passes[i].direction)];
+      if (level + bytes.peak > peak.bytes) {
+        peak = {level + bytes.peak, i};
+      }
+      level += bytes.left;
+    }
+  };
+  size_t at = 0;
+  if (steady.repeats > 0) {
+    const size_t last_period = steady.end_pass - steady.passes;
+    go_through(0, last_period);
+    const int64_t before = level;
+    go_through(last_period, steady.end_pass);
+    // A period that leaves nothing is as high every time.
+    at = level == before ? steady.end_left_out() : steady.end_pass;
+  }
+  go_through(at, passes.size());
+  return peak;
+}
+
 // Where in a class's schedule the peak is.
 struct PeakPlace {
   size_t pass = 0;
@@ -134,11 +174,6 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
   const auto passes = Passes(graph, rank);
   const Stage& stage = program.stages[rank];
 
-  // Of the passes of each chunk in each direction.
-  struct PassBytes {
-    int64_t peak = 0;
-    int64_t left = 0;
-  };
   absl::InlinedVector<PassBytes, 48> pass_bytes;
   for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
     const int32_t kind = graph.chunks[rank * graph.chunks_per_rank + c].kind;
@@ -152,22 +187,14 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
       pass_bytes.push_back({pass.peak_bytes, pass.left_bytes});
     }
   }
-  int64_t level = 0;
-  int64_t peak = 0;
-  size_t peak_pass = passes.size();
-  for (size_t i = 0; i < passes.size(); ++i) {
-    const PassBytes& bytes = pass_bytes[passes[i].chunk * kDirections +
-                                        static_cast<int>(passes[i].direction)];
-    if (level + bytes.peak > peak) {
-      peak = level + bytes.peak;
-      peak_pass = i;
-    }
-    level += bytes.left;
-  }
+  const PeakOfPasses highest =
+      FindPeak(passes, times.steady, absl::MakeConstSpan(pass_bytes));
+  const size_t peak_pass = highest.pass;
 
   ClassMemory memory;
   memory.peak_bytes = stage.weights_bytes + stage.gradients_bytes +
-                      stage.optimizer_bytes + program.framework_bytes + peak;
+                      stage.optimizer_bytes + program.framework_bytes +
+                      highest.bytes;
   BytesByKind bytes = {};
   if (peak_pass < passes.size()) {
     for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {

@@ -249,11 +249,17 @@ size_t CountSegments(const ExecutionGraph& graph, int64_t rank, size_t passes) {
   return count;
 }
 
+// What follows is written before it is read, so nothing is cleared.
+template <typename T>
+void GrowTo(size_t count, std::vector<T>& values) {
+  if (values.size() < count) values.resize(count);
+}
+
 void Reset(const ExecutionGraph& graph, int64_t rank, ClassTimes& times) {
   const size_t passes = Passes(graph, rank).size();
-  times.pass_start.resize(passes);
-  times.segments.resize(CountSegments(graph, rank, passes));
-  for (auto& sent : times.sent) sent.resize(passes + 1);
+  GrowTo(passes, times.pass_start);
+  GrowTo(CountSegments(graph, rank, passes), times.segments);
+  for (auto& sent : times.sent) GrowTo(passes + 1, sent);
   times.segment_count = 0;
   times.sent_count = {};
   times.sent_left_out = {};

@@ -41,7 +41,8 @@ struct Segment {
 /// One rank class in time. Where a steady state was left out, this is simulated
 /// time, and `pass_start` lacks the passes left out.
 struct ClassTimes {
-  /// Start of every pass, in the order of the schedule.
+  /// Start of every pass, in the order of the schedule; more behind them counts
+  /// for nothing.
   std::vector<double> pass_start;
   /// All that computes, in the order of time: the first `segment_count`.
   std::vector<Segment> segments;

@@ -31,26 +31,28 @@ class Repetition {
 
   // The first place from `from` on whose pass does not come again.
   size_t End(size_t from) const {
-    // Many at once, without a branch.
-    constexpr size_t kMany = 16;
-    while (from + kMany <= count_) {
-      uint64_t differs = 0;
-      for (size_t i = 0; i < kMany; ++i) differs |= Differs(from + i);
-      if (differs != 0) break;
-      from += kMany;
-    }
+    while (from + kMany <= count_ && AllCome(from)) from += kMany;
     while (from < count_ && Differs(from) == 0) ++from;
     return from;
   }
   // The first place up to which from `until` back all come again.
   size_t Begin(size_t until) const {
+    while (until >= kMany && AllCome(until - kMany)) until -= kMany;
     while (until > 0 && Differs(until - 1) == 0) --until;
     return until;
   }
 
  private:
+  static constexpr size_t kMany = 16;
+
   uint64_t Differs(size_t at) const {
     return Bits(passes_[at + unit_]) ^ (Bits(passes_[at]) + later_);
+  }
+  // Many at once, without a branch.
+  bool AllCome(size_t from) const {
+    uint64_t differs = 0;
+    for (size_t i = 0; i < kMany; ++i) differs |= Differs(from + i);
+    return differs == 0;
   }
 
   const Pass* passes_;

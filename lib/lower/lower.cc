@@ -95,13 +95,16 @@ absl::Status CheckPasses(const lower::ScheduleShape& shape) {
 }
 
 void AddSchedules(const lower::ScheduleShape& shape, ExecutionGraph& graph) {
-  graph.passes.clear();
-  graph.schedule_begin.clear();
+  graph.passes.resize(
+      static_cast<size_t>(shape.pp * lower::CountPasses(shape)));
+  graph.schedule_begin.assign(1, 0);
+  Pass* const passes = graph.passes.data();
+  Pass* end = passes;
   for (int64_t rank = 0; rank < shape.pp; ++rank) {
-    graph.schedule_begin.push_back(static_cast<int32_t>(graph.passes.size()));
-    lower::AppendSchedule(shape, rank, graph.passes);
+    end = lower::WriteSchedule(shape, rank, end);
+    graph.schedule_begin.push_back(static_cast<int32_t>(end - passes));
   }
-  graph.schedule_begin.push_back(static_cast<int32_t>(graph.passes.size()));
+  graph.passes.resize(static_cast<size_t>(end - passes));
 }
 
 // Chunk c of the network is chunk c / pp of its rank, and where ranks hold

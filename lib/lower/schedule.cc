@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "lmsimbench/layout.h"
-
 namespace lmsimbench::lower {
 namespace {
 
@@ -64,16 +62,14 @@ int64_t WarmUp(const ScheduleShape& shape, int64_t pipeline_rank) {
 
 }  // namespace
 
-void AppendSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
-                    std::vector<Pass>& passes) {
+Pass* WriteSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
+                    Pass* passes) {
   if (SplitsBackward(shape.schedule)) {
-    return AppendSplitSchedule(shape, pipeline_rank, passes);
+    return WriteSplitSchedule(shape, pipeline_rank, passes);
   }
   const int64_t count = shape.micro_batches * shape.chunks;
   const int64_t warm_up = WarmUp(shape, pipeline_rank);
-  const size_t begin = passes.size();
-  passes.resize(begin + static_cast<size_t>(2 * count));
-  Pass* next = passes.data() + begin;
+  Pass* next = passes;
   Cursor forward(shape, Direction::kForward);
   Cursor backward(shape, Direction::kBackward);
   for (int64_t i = 0; i < warm_up; ++i) *next++ = forward.Next();
@@ -82,6 +78,7 @@ void AppendSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
     *next++ = backward.Next();
   }
   for (int64_t i = 0; i < warm_up; ++i) *next++ = backward.Next();
+  return next;
 }
 
 }  // namespace lmsimbench::lower

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "lmsimbench/execution_graph.h"
+#include "lmsimbench/layout.h"
 #include "lmsimbench/parallel_config.h"
 
 namespace lmsimbench::lower {
@@ -19,12 +19,19 @@ struct ScheduleShape {
   int64_t group = 1;
 };
 
-/// Appends the passes of a pipeline rank.
-void AppendSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
-                    std::vector<Pass>& passes);
+/// Passes of a pipeline rank.
+inline int64_t CountPasses(const ScheduleShape& shape) {
+  return shape.micro_batches * shape.chunks *
+         (SplitsBackward(shape.schedule) ? 3 : 2);
+}
+
+/// Writes the passes of a pipeline rank, as many as `CountPasses` at most, and
+/// returns what is behind them.
+Pass* WriteSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
+                    Pass* passes);
 
 /// The same for schedules with weight passes.
-void AppendSplitSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
-                         std::vector<Pass>& passes);
+Pass* WriteSplitSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
+                         Pass* passes);
 
 }  // namespace lmsimbench::lower

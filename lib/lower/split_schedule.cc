@@ -14,11 +14,13 @@ namespace {
 class Appender {
  public:
   // Both chunks take all micro-batches, or either one half of them.
-  Appender(const ScheduleShape& shape, std::vector<Pass>& passes)
+  Appender(const ScheduleShape& shape, Pass* passes)
       : halves_(shape.schedule == Schedule::kDualPipe ? 2 : 1),
         micro_batches_(shape.micro_batches / halves_),
-        passes_(passes) {}
+        next_(passes) {}
 
+  // What is behind all passes.
+  Pass* end() const { return next_; }
   int64_t micro_batches() const { return micro_batches_; }
   int64_t Done(Direction direction, int chunk = 0) const {
     return done_[static_cast<size_t>(chunk)][static_cast<size_t>(direction)];
@@ -36,7 +38,7 @@ class Appender {
     in_chain_ = true;
     append();
     in_chain_ = false;
-    passes_.back().with_next = false;
+    next_[-1].with_next = false;
   }
 
  private:
@@ -45,14 +47,13 @@ class Appender {
         done_[static_cast<size_t>(chunk)][static_cast<size_t>(direction)];
     if (done == micro_batches_) return;
     const int64_t first = halves_ == 2 && chunk == 1 ? micro_batches_ : 0;
-    passes_.push_back({static_cast<int32_t>(first + done++),
-                       static_cast<int16_t>(chunk), direction});
-    passes_.back().with_next = in_chain_;
+    *next_++ = {static_cast<int32_t>(first + done++),
+                static_cast<int16_t>(chunk), direction, in_chain_};
   }
 
   const int64_t halves_;
   const int64_t micro_batches_;
-  std::vector<Pass>& passes_;
+  Pass* next_;
   std::array<std::array<int64_t, kDirections>, 2> done_ = {};
   bool in_chain_ = false;
 };
@@ -63,12 +64,10 @@ class Appender {
 // their weight passes as the first one: pp with H1, whose forward passes start
 // as those of 1F1B do, and 2 pp - 1 with H2, which fills the time until the
 // first gradient arrives with twice as many.
-void AppendZeroBubble(const ScheduleShape& shape, int64_t rank,
-                      std::vector<Pass>& passes) {
+void AppendZeroBubble(const ScheduleShape& shape, int64_t rank, Appender& add) {
   const int64_t round_trips = shape.schedule == Schedule::kZeroBubbleH2 ? 2 : 1;
   const int64_t warm_up = round_trips * (shape.pp - 1 - rank);
   const int64_t behind = round_trips * rank;
-  Appender add(shape, passes);
   for (int64_t i = 0; i < warm_up; ++i) add.Forward();
   while (add.HasLeft(Direction::kBackward)) {
     add.Forward();
@@ -89,9 +88,8 @@ void AppendZeroBubble(const ScheduleShape& shape, int64_t rank,
 // ranks near the turn, to which gradients come first, leave weight passes for
 // later.
 void AppendZeroBubbleV(const ScheduleShape& shape, int64_t rank,
-                       std::vector<Pass>& passes) {
+                       Appender& add) {
   const int64_t to_the_turn = shape.pp - rank;
-  Appender add(shape, passes);
   const auto gradients = [&add](int chunk) {
     add.Backward(chunk);
     add.Weight(chunk);
@@ -217,9 +215,7 @@ class DualPipe {
   std::deque<int> left_over_;
 };
 
-void AppendDualPipe(const ScheduleShape& shape, int64_t rank,
-                    std::vector<Pass>& passes) {
-  Appender add(shape, passes);
+void AppendDualPipe(const ScheduleShape& shape, int64_t rank, Appender& add) {
   if (shape.schedule == Schedule::kDualPipeV) {
     DualPipe(shape.pp, rank, 0, add).Append();
   } else {
@@ -232,16 +228,18 @@ void AppendDualPipe(const ScheduleShape& shape, int64_t rank,
 
 }  // namespace
 
-void AppendSplitSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
-                         std::vector<Pass>& passes) {
+Pass* WriteSplitSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
+                         Pass* passes) {
+  Appender add(shape, passes);
   if (shape.schedule == Schedule::kDualPipe ||
       shape.schedule == Schedule::kDualPipeV) {
-    AppendDualPipe(shape, pipeline_rank, passes);
+    AppendDualPipe(shape, pipeline_rank, add);
   } else if (shape.schedule == Schedule::kZeroBubbleV) {
-    AppendZeroBubbleV(shape, pipeline_rank, passes);
+    AppendZeroBubbleV(shape, pipeline_rank, add);
   } else {
-    AppendZeroBubble(shape, pipeline_rank, passes);
+    AppendZeroBubble(shape, pipeline_rank, add);
   }
+  return add.end();
 }
 
 }  // namespace lmsimbench::lower

@@ -42,9 +42,8 @@ bool IsSame(const ClassMemory& a, const ClassMemory& b) {
 
 bool StartsTheSame(const IterationTimes& times, const IterationTimes& all) {
   for (size_t c = 0; c < all.classes.size(); ++c) {
-    const auto& starts = all.classes[c].pass_start;
-    for (size_t i = 0; i < starts.size(); ++i) {
-      if (PassStart(times, c, i) != starts[i]) return false;
+    for (size_t i = 0; i < all.plans[c].passes.size(); ++i) {
+      if (PassStart(times, c, i) != all.classes[c].pass_start[i]) return false;
     }
   }
   return true;
@@ -79,7 +78,7 @@ struct BothWays {
   double ShareLeftOut() const {
     return static_cast<double>(times.steady.end_left_out() -
                                times.steady.end_pass) /
-           static_cast<double>(all.classes[0].pass_start.size());
+           static_cast<double>(all.plans[0].passes.size());
   }
 };
 
