@@ -221,18 +221,6 @@ double SteadySearch::FreeBefore(size_t rank_class, size_t units) const {
   return mine.segments[mine.segment_count - 1 - units * unit_].busy_end;
 }
 
-// When all that it had run until then had ended, with its transfers.
-double SteadySearch::DoneBefore(size_t rank_class, size_t units) const {
-  const ClassTimes& mine = times_.classes[rank_class];
-  double done = FreeBefore(rank_class, units);
-  for (size_t d = 0; d < 2; ++d) {
-    const size_t count =
-        mine.sent_count[d] - units * times_.repeated[rank_class % pp_].sent[d];
-    if (count > 0) done = std::max(done, mine.sent[d][count - 1].end);
-  }
-  return done;
-}
-
 // True if all that decides what follows is as it was so many units ago, but for
 // one shift.
 bool SteadySearch::IsRepeated(size_t units) const {
@@ -270,13 +258,15 @@ bool SteadySearch::IsLinkRepeated(size_t receiver, size_t direction,
   return true;
 }
 
+// The period starts when every compute stream is free. A transfer that has not
+// arrived by then has not been taken by a pass, and is one of those compared.
 void SteadySearch::FindPeriod() {
   for (size_t units = 1;
        units <= kMostUnits && begin_ + units * unit_ <= run_until_; ++units) {
     if (!IsRepeated(units)) continue;
     units_ = units;
     for (size_t c = 0; c < times_.classes.size(); ++c) {
-      period_.start = std::max(period_.start, DoneBefore(c, units));
+      period_.start = std::max(period_.start, FreeBefore(c, units));
     }
     period_.end = period_.start + FreeBefore(0, 0) - FreeBefore(0, units);
     return;

@@ -307,6 +307,9 @@ absl::Status RandomCostModel::DoCollectiveCosts(
              Question(collective.kind, collective.group, collective.bytes,
                       span.nodes, span.members_per_node, span.level));
     if (collective.group == Group::kPipeline) costs[i].seconds *= slow_links_;
+    if (collective.group == Group::kData || collective.group == Group::kShard) {
+      costs[i].seconds *= slow_data_;
+    }
   }
   return absl::OkStatus();
 }

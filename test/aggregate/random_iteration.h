@@ -41,13 +41,15 @@ RandomIteration MakeRandomDeepIteration(std::mt19937_64& random);
 class RandomCostModel final : public CostModel {
  public:
   /// With `has_host` some costs have time of the host. Transfers along the
-  /// pipeline take `slow_links` times what is drawn.
+  /// pipeline take `slow_links` times what is drawn, what is gathered and
+  /// reduced over data parallelism `slow_data` times.
   explicit RandomCostModel(uint64_t seed, bool has_host = false,
-                           double slow_links = 1)
+                           double slow_links = 1, double slow_data = 1)
       : CostModel("random"),
         seed_(seed),
         has_host_(has_host),
-        slow_links_(slow_links) {}
+        slow_links_(slow_links),
+        slow_data_(slow_data) {}
 
  private:
   absl::Status DoOperatorCosts(const System& system,
@@ -60,6 +62,7 @@ class RandomCostModel final : public CostModel {
   uint64_t seed_;
   bool has_host_;
   double slow_links_;
+  double slow_data_;
 };
 
 }  // namespace lmsimbench

@@ -1,6 +1,7 @@
 #include "lib/aggregate/steady_state.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <map>
 #include <random>
 #include <string>
@@ -82,6 +83,76 @@ struct BothWays {
   }
 };
 
+// Four ranks with 200 micro-batches, whose costs are odd numbers of ticks.
+void RunDeepStages(Stages& stages) {
+  Workload workload;
+  workload.model.name = "deep";
+  workload.model.layers = 8;
+  workload.model.hidden = 96;
+  workload.model.heads = 12;
+  workload.model.kv_heads = 12;
+  workload.model.ffn = 384;
+  workload.model.vocab = 1000;
+  workload.model.gated_mlp = YesNo::kNo;
+  workload.model.dropout = 0;
+  workload.seq_len = 96;
+  workload.precision = Precision::kBf16;
+  workload.attention_impl = AttentionImpl::kFlash;
+  workload.global_batch = 200;
+  ParallelConfig config;
+  config.pp = 4;
+  config.micro_batch = 1;
+  System system;
+  system.name = "one node";
+  system.accelerator.memory_bytes = 80e9;
+  system.network.push_back({"node", 8, "", 1e11, 1e-6});
+  RunStages(workload, config, system, RandomCostModel(2031), stages);
+  for (auto* costs : {&stages.costed.operators, &stages.costed.collectives}) {
+    for (Cost& cost : *costs) cost.seconds += 0x1p-40;
+  }
+}
+
+void Scale(double factor, CostedGraph& costed) {
+  for (auto* costs : {&costed.operators, &costed.collectives}) {
+    for (Cost& cost : *costs) cost.seconds *= factor;
+  }
+}
+
+TEST_CASE("an iteration too long for exact sums is simulated whole") {
+  Stages stages;
+  RunDeepStages(stages);
+  BothWays both;
+  both.Run(stages.costed);
+  CHECK(both.times.steady.repeats > 100);
+  both.CheckSame(stages.costed);
+  // Whole factors leave whole ticks.
+  const double most = std::floor(8000 / both.all.iteration_time);
+  Scale(most, stages.costed);
+  both.Run(stages.costed);
+  CHECK(both.times.steady.repeats > 100);
+  both.CheckSame(stages.costed);
+  Scale(3, stages.costed);
+  both.Run(stages.costed);
+  CHECK(both.all.iteration_time > 8192);
+  CHECK(both.times.steady.repeats == 0);
+  both.CheckSame(stages.costed);
+}
+
+TEST_CASE("costs that are not whole ticks are simulated whole") {
+  for (const bool of_operators : {true, false}) {
+    Stages stages;
+    RunDeepStages(stages);
+    auto& costs =
+        of_operators ? stages.costed.operators : stages.costed.collectives;
+    REQUIRE(!costs.empty());
+    costs.back().seconds += 0x1p-41;
+    BothWays both;
+    both.Run(stages.costed);
+    CHECK(both.times.steady.repeats == 0);
+    both.CheckSame(stages.costed);
+  }
+}
+
 // What an iteration is one of, as far as that decides whether it may come to a
 // steady state.
 std::string KindOf(const ParallelConfig& config) {
@@ -102,10 +173,11 @@ struct Tally {
 };
 
 // Link speeds from where computation hides every transfer to where transfers
-// are all that counts.
+// are all that counts, and gathers that end anywhere in the iteration.
 TEST_CASE("what is left out of a steady state changes nothing") {
   constexpr int kCases = 24'000;
   constexpr double kSlowLinks[] = {1, 3, 10, 30, 100};
+  constexpr double kSlowData[] = {1, 1, 10, 300};
   std::mt19937_64 random(2031);
   Stages stages;
   BothWays both;
@@ -126,7 +198,8 @@ TEST_CASE("what is left out of a steady state changes nothing") {
             fmt::format("{}", made.workload));
     for (uint64_t draw = 0; draw < 3; ++draw) {
       const RandomCostModel model(seed + draw, draw == 0,
-                                  kSlowLinks[(seed + draw) % 5]);
+                                  kSlowLinks[(seed + draw) % 5],
+                                  kSlowData[seed % 4]);
       REQUIRE(CostGraphInto(stages.graph, model, stages.costed) ==
               absl::OkStatus());
       both.Run(stages.costed);
