@@ -143,18 +143,18 @@ bool SteadySearch::Advance() {
     RunUntil(begin_ + unit_);
     return true;
   }
-  if (units_ == 0) FindPeriod();
+  if (units_ == 0) {
+    FindPeriod();
+    // The longer it takes, the less there is to gain.
+    if (units_ == 0) step_ += step_ / 4;
+  }
   if (units_ > 0 && IsPeriodOver()) {
     LeaveOut();
     GiveUp();
-    return false;
   }
-  if (run_until_ + step_ > end_) {
-    GiveUp();
-    return false;
-  }
-  RunUntil(run_until_ + step_);
-  return true;
+  if (run_until_ + step_ > end_) GiveUp();
+  if (searching_) RunUntil(run_until_ + step_);
+  return searching_;
 }
 
 void SteadySearch::GiveUp() {
@@ -210,7 +210,7 @@ bool SteadySearch::FindRepeatedPasses() {
     times_.repeated.push_back(repeated);
   }
   // Each stop costs as much as a few passes.
-  step_ = std::max(unit_ / 8, 2 * pp_);
+  step_ = std::max({unit_ / 8, 2 * pp_, size_t{8}});
   return true;
 }
 
@@ -221,20 +221,25 @@ double SteadySearch::FreeBefore(size_t rank_class, size_t units) const {
   return mine.segments[mine.segment_count - 1 - units * unit_].busy_end;
 }
 
-// True if all that decides what follows is as it was so many units ago, but for
-// one shift.
-bool SteadySearch::IsRepeated(size_t units) const {
-  const double shift = FreeBefore(0, 0) - FreeBefore(0, units);
-  for (size_t c = 1; c < times_.classes.size(); ++c) {
+// True if all that decides what a kind of pipeline does next is as it was so
+// many units ago, but for one shift.
+bool SteadySearch::IsRepeated(size_t kind, size_t units) const {
+  const size_t first = kind * pp_;
+  const double shift = Shift(kind, units);
+  for (size_t c = first + 1; c < first + pp_; ++c) {
     if (FreeBefore(c, 0) - FreeBefore(c, units) != shift) return false;
   }
-  for (size_t c = 0; c < times_.classes.size(); ++c) {
+  for (size_t c = first; c < first + pp_; ++c) {
     if (times_.classes[c].data_free > FreeBefore(c, units)) return false;
     for (size_t d = 0; d < 2; ++d) {
       if (!IsLinkRepeated(c, d, units, shift)) return false;
     }
   }
   return true;
+}
+
+double SteadySearch::Shift(size_t kind, size_t units) const {
+  return FreeBefore(kind * pp_, 0) - FreeBefore(kind * pp_, units);
 }
 
 // The same of the transfers that a class receives in one direction: of the last
@@ -261,14 +266,21 @@ bool SteadySearch::IsLinkRepeated(size_t receiver, size_t direction,
 // The period starts when every compute stream is free. A transfer that has not
 // arrived by then has not been taken by a pass, and is one of those compared.
 void SteadySearch::FindPeriod() {
+  const size_t kinds = times_.classes.size() / pp_;
   for (size_t units = 1;
        units <= kMostUnits && begin_ + units * unit_ <= run_until_; ++units) {
-    if (!IsRepeated(units)) continue;
+    size_t kind = 0;
+    while (kind < kinds && IsRepeated(kind, units)) ++kind;
+    if (kind < kinds) continue;
+    for (kind = 1; kind < kinds; ++kind) {
+      // Either keeps its own time for ever.
+      if (Shift(kind, units) != Shift(0, units)) return GiveUp();
+    }
     units_ = units;
     for (size_t c = 0; c < times_.classes.size(); ++c) {
       period_.start = std::max(period_.start, FreeBefore(c, units));
     }
-    period_.end = period_.start + FreeBefore(0, 0) - FreeBefore(0, units);
+    period_.end = period_.start + Shift(0, units);
     return;
   }
 }

@@ -118,7 +118,8 @@ class SteadySearch {
   bool FindRepeatedPasses();
   void RunUntil(size_t pass);
   double FreeBefore(size_t rank_class, size_t units) const;
-  bool IsRepeated(size_t units) const;
+  bool IsRepeated(size_t kind, size_t units) const;
+  double Shift(size_t kind, size_t units) const;
   bool IsLinkRepeated(size_t receiver, size_t direction, size_t units,
                       double shift) const;
   void FindPeriod();
