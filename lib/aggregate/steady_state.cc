@@ -230,6 +230,7 @@ bool SteadySearch::IsRepeated(size_t kind, size_t units) const {
     if (FreeBefore(c, 0) - FreeBefore(c, units) != shift) return false;
   }
   for (size_t c = first; c < first + pp_; ++c) {
+    // Of the data stream nothing is compared, so it must have come to rest.
     if (times_.classes[c].data_free > FreeBefore(c, units)) return false;
     for (size_t d = 0; d < 2; ++d) {
       if (!IsLinkRepeated(c, d, units, shift)) return false;
