@@ -65,49 +65,50 @@ class Charger {
   /// Of what was exposed: within passes that waited for the data stream.
   double within_waits() const { return within_waits_; }
 
-  void Charge(Interval interval, double& exposed, double& overlapped) {
+  void Charge(const Interval& interval, double& exposed, double& overlapped) {
+    const Interval& period = steady_.period;
+    if (interval.end <= period.start || interval.start >= period.end) {
+      ChargePart(interval, exposed, overlapped, within_waits_);
+      return;
+    }
     VisitRepeated(steady_, interval, [&](const Interval& part, double times) {
-      const Charges charges = ChargesOf(part);
-      exposed += times * charges.exposed;
-      overlapped += times * charges.overlapped;
-      within_waits_ += times * charges.within_waits;
+      double exposed_once = 0;
+      double overlapped_once = 0;
+      double waits_once = 0;
+      ChargePart(part, exposed_once, overlapped_once, waits_once);
+      exposed += times * exposed_once;
+      overlapped += times * overlapped_once;
+      within_waits_ += times * waits_once;
     });
   }
 
  private:
-  struct Charges {
-    double exposed = 0;
-    double overlapped = 0;
-    double within_waits = 0;
-  };
-
-  Charges ChargesOf(const Interval& interval) {
-    Charges charges;
+  void ChargePart(const Interval& interval, double& exposed, double& overlapped,
+                  double& within_waits) {
     double from = interval.start;
     while (next_ != end_ && next_->busy_end <= from) ++next_;
     for (const Segment* at = next_; from < interval.end; ++at) {
       if (at == end_ || at->start >= interval.end) {
-        charges.exposed += interval.end - from;
-        break;
+        exposed += interval.end - from;
+        return;
       }
       if (at->start > from) {
-        charges.exposed += at->start - from;
+        exposed += at->start - from;
         from = at->start;
       }
       const double until = std::min(at->end, interval.end);
       if (until > from) {
-        charges.overlapped += Lone(*at, until - at->start, known_until_) -
-                              Lone(*at, from - at->start, known_from_);
+        overlapped += Lone(*at, until - at->start, known_until_) -
+                      Lone(*at, from - at->start, known_from_);
         if (has_units_) {
           const double waits =
               Waits(*at, until - at->start) - Waits(*at, from - at->start);
-          charges.exposed += waits;
-          charges.within_waits += waits;
+          exposed += waits;
+          within_waits += waits;
         }
       }
       from = std::max(from, at->busy_end);
     }
-    return charges;
   }
 
   // What was found last, by direction. Transfers that start or end with a pass

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "lmsimbench/costed_graph.h"
@@ -68,20 +68,19 @@ template <typename Visit>
 void VisitRepeated(const SteadyState& steady, const Interval& interval,
                    Visit&& visit) {
   const Interval& period = steady.period;
-  if (interval.end <= period.start || interval.start >= period.end) {
-    visit(interval, 1.0);
-    return;
-  }
-  Interval within = interval;
-  if (interval.start < period.start) {
-    visit(Interval{interval.start, period.start}, 1.0);
-    within.start = period.start;
-  }
-  if (interval.end > period.end) within.end = period.end;
-  visit(within, 1.0 + static_cast<double>(steady.repeats));
-  if (interval.end > period.end) {
-    visit(Interval{period.end, interval.end}, 1.0);
-  }
+  double from = interval.start;
+  do {
+    double until = interval.end;
+    double times = 1;
+    if (from < period.start) {
+      until = std::min(until, period.start);
+    } else if (from < period.end) {
+      until = std::min(until, period.end);
+      times += static_cast<double>(steady.repeats);
+    }
+    visit(Interval{from, until}, times);
+    from = until;
+  } while (from < interval.end);
 }
 
 /// When a pass of a rank class starts in the whole iteration, by its place in
