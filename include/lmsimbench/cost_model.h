@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "lmsimbench/evidence.h"
 #include "lmsimbench/operator.h"
@@ -33,6 +34,19 @@ struct SpannedCollective {
   int64_t pipeline_ranks = 1;
 };
 
+/// How communication slows what a device does beside it (8. of the head comment
+/// of execution_graph.h). By default it does not.
+struct Contention {
+  /// Seconds that a second of computation takes more while its device
+  /// communicates, at least 0: kernels of communication take processors and
+  /// memory bandwidth from it.
+  double compute = 0;
+  /// What leaves the node waits for what leaves it on the data stream.
+  bool links = false;
+
+  bool any() const { return compute > 0 || links; }
+};
+
 /// Maps operators and collectives to seconds. Meant to be derived from.
 ///
 /// Const methods may be called by several threads at once. The same question
@@ -56,6 +70,10 @@ class CostModel {
                      absl::Span<Cost> costs) const;
   /// \}
 
+  /// How communication on a device of the system slows what runs beside it.
+  /// INTERNAL if the factor is NaN, negative or infinite.
+  absl::StatusOr<Contention> ContentionOn(const System& system) const;
+
  protected:
   explicit CostModel(std::string name) : name_(std::move(name)) {}
   CostModel(const CostModel&) = default;
@@ -70,6 +88,8 @@ class CostModel {
       const System& system, absl::Span<const SpannedCollective> collectives,
       absl::Span<Cost> costs) const;
   /// \}
+  /// By default there is none.
+  virtual Contention DoContentionOn(const System& system) const;
 
   std::string name_;
 };

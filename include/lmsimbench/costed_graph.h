@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,7 +28,14 @@ struct CostedGraph {
   /// For each class and group, `class * kGroups + group`: which of the group's
   /// distinct spans the class has.
   std::vector<int32_t> span_ordinal;
+  Contention contention;
 };
+
+/// Seconds to the next multiple of 2^-40 s.
+inline double WholeTicks(double seconds) {
+  constexpr double kTicks = 1099511627776.0;  // 2^40
+  return std::nearbyint(seconds * kTicks) / kTicks;
+}
 
 /// Index into `spanned` and `collectives` of a collective of the graph as a
 /// rank class runs it.
@@ -37,6 +45,15 @@ inline int32_t SpannedIndex(const CostedGraph& costed, int32_t collective,
       static_cast<int>(costed.graph.collectives[collective].group);
   return costed.collective_begin[collective] +
          costed.span_ordinal[rank_class * kGroups + group];
+}
+
+/// True if a collective of the graph, as a rank class runs it, leaves the node;
+/// false for -1.
+inline bool LeavesNode(const CostedGraph& costed, int32_t collective,
+                       int64_t rank_class) {
+  return collective >= 0 &&
+         costed.spanned[SpannedIndex(costed, collective, rank_class)]
+                 .span.level > 0;
 }
 
 /// Seconds of a collective of the graph as a rank class runs it; 0 for -1.

@@ -35,14 +35,19 @@
 ///    direction, as `Step` says; a block starts when all before it has ended,
 ///    and ends when its steps have ended and the host has had the time to start
 ///    each of them, one after the other, since the block started
-///    (`Cost::host_s`). Passes may form a *chain* (each but its last one has `with_next`), where
-///    the way turns back (3.): it starts when the inputs of all its passes have
-///    arrived, its passes run one behind the other, and what they hand on goes
-///    when the last of them has ended, in the order of the passes. In the
-///    forward pass of its first micro-batch, with `overlaps.param_gather`, a
-///    block also waits for the gather of the last of the buckets that hold its
-///    parameters. A pass ends when its computations and its collectives have
-///    ended.
+///    (`Cost::host_s`). Passes may form a *chain* (each but its last one has
+///    `with_next`), where the way turns back (3.) or with `overlaps.experts`:
+///    it starts when the inputs of all its passes have arrived, its passes run
+///    one behind the other, and what they hand on goes when the last of them
+///    has ended, in the order of the passes. With `overlaps.experts` the
+///    operators of the forward passes of a chain cover what the experts of its
+///    other passes communicate, and the other way round: of x seconds of
+///    collectives over groups of experts beside c seconds of operators of the
+///    other side each lasts the share 1 - c / x, or nothing where c is more. In
+///    the forward pass of its first micro-batch, with `overlaps.param_gather`,
+///    a block also waits for the gather of the last of the buckets that hold
+///    its parameters. A pass ends when its computations and its collectives
+///    have ended.
 /// 3. *Transfers.* At the end of a forward pass of a chunk that is not the last
 ///    the output goes to the chunk behind, at the end of a backward pass of a
 ///    chunk that is not the first the gradient to the chunk before. Behind a
@@ -98,6 +103,19 @@
 ///    a unit reaches from one pass into another: a pass has one duration. Units
 ///    of different kinds of pipeline are timed each for itself, as the
 ///    collectives of steps are.
+///
+/// 8. *Contention.* Communication slows what runs beside it on its device, as
+///    `Contention` (cost_model.h) says; block by block. D is when all has ended
+///    that the data stream has got before the block starts, or as it starts
+///    (7.); as this class alone would run it, without waiting for other kinds
+///    of pipeline. A block ends later, and before it waits for the host, by
+///    `compute` times the time of its operators that lies beside its own
+///    collectives or before D. With `links`, also by the time of its
+///    collectives that leave the node, at most until the last on the data
+///    stream has ended that leaves the node, too; and where one of the
+///    transfers behind a pass or a chain leaves the node, and one is under way
+///    on the data stream that does when they have ended, those transfers wait
+///    until this has ended.
 ///
 /// Memory: weights, gradients, optimizer state and the framework's part lie
 /// there all the time; a step takes memory when it starts and gives it back
@@ -214,6 +232,9 @@ struct Overlaps {
   bool param_gather = false;
   /// A rank goes on while it sends; else its next pass waits for the transfer.
   bool p2p = false;
+  /// In a chain of a forward pass and gradients of another micro-batch, what
+  /// the experts of one communicate, while the other computes.
+  bool experts = false;
 };
 
 /// One iteration. Keeps the program and the placement that it was made from. A

@@ -67,6 +67,9 @@ struct FrameworkParameters {
   double expert_factor = 1;
   double data_factor = 1;
   /// \}
+  /// Seconds that a second of computation takes more beside communication of
+  /// its device (`Contention::compute`).
+  double contention = 0;
   /// Seconds that each rank of the sharding group adds to a gather of
   /// parameters, where every owner broadcasts what it has updated.
   double gather_rank_s = 0;
@@ -110,6 +113,7 @@ struct FrameworkParameters {
     visit("tensor_factor", self.tensor_factor...);
     visit("expert_factor", self.expert_factor...);
     visit("data_factor", self.data_factor...);
+    visit("contention", self.contention...);
     visit("gather_rank_s", self.gather_rank_s...);
     visit("transfer_s", self.transfer_s...);
     visit("iteration_s", self.iteration_s...);

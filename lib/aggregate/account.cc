@@ -53,13 +53,12 @@ void VisitUnion(Take&& take, Visit&& visit) {
 class Charger {
  public:
   Charger(const CostedGraph& costed, const Folds& folds,
-          const IterationTimes& times, const ClassTimes& mine, int32_t variant)
+          const IterationTimes& times, const ClassTimes& mine)
       : program_(costed.graph.program),
         folds_(folds),
         steady_(times.steady),
         next_(mine.computing().begin()),
         end_(mine.computing().end()),
-        variant_(variant),
         has_units_(!costed.graph.units.empty()) {}
 
   /// Of what was exposed: within passes that waited for the data stream.
@@ -125,20 +124,22 @@ class Charger {
   double Lone(const Segment& segment, double seconds,
               KnownByDirection& known_by_direction) const {
     if (seconds <= 0) return 0;
-    if (segment.what == Segment::What::kOperator) return seconds;
-    if (segment.what == Segment::What::kForwardBlock) {
-      return LoneWithin(
-          folds_, folds_.block(segment.index, Direction::kForward, variant_),
-          seconds);
+    if (segment.what >= Segment::What::kDelay) return seconds;
+    if (segment.what >= Segment::What::kForwardBlock) {
+      return LoneWithin(folds_, folds_.blocks[segment.index], seconds);
     }
     const auto direction = static_cast<Direction>(segment.what);
     Known& known = known_by_direction[static_cast<size_t>(direction)];
     if (known.index != segment.index || known.seconds != seconds) {
       known = {segment.index, seconds,
-               LoneWithin(program_, folds_, segment.index, direction, variant_,
-                          seconds)};
+               LoneWithin(program_, folds_, ChunkOf(segment), direction,
+                          segment.index % folds_.variants, seconds)};
     }
     return known.lone;
+  }
+
+  int32_t ChunkOf(const Segment& pass) const {
+    return pass.index / folds_.variants / folds_.directions;
   }
 
   // Waiting for the data stream in the first `seconds` of a segment.
@@ -150,8 +151,8 @@ class Charger {
     const auto direction = segment.what == Segment::What::kForwardPass
                                ? Direction::kForward
                                : Direction::kBackward;
-    return WaitsWithin(folds_, folds_.pass(segment.index, direction, variant_),
-                       direction, variant_, seconds);
+    return WaitsWithin(folds_, folds_.passes[segment.index], direction,
+                       segment.index % folds_.variants, seconds);
   }
 
   const Program& program_;
@@ -159,7 +160,6 @@ class Charger {
   const SteadyState& steady_;
   const Segment* next_;
   const Segment* const end_;
-  const int32_t variant_;
   const bool has_units_;
   double within_waits_ = 0;
   KnownByDirection known_from_;
@@ -178,27 +178,49 @@ void VisitUncovered(Interval interval, Take&& take, Visit&& visit) {
   if (from < interval.end) visit(Interval{from, interval.end});
 }
 
-// Adds all passes of a class and its two operators, with what is communicated
-// within passes.
-void AddComputation(const ExecutionGraph& graph, const Folds& folds,
-                    const ClassTimes& times, int64_t rank, int32_t variant,
-                    ClassAccount& account) {
+// Adds passes, with what is communicated within them.
+void AddPasses(const FoldedPass& pass, double count, ClassAccount& account) {
+  account.compute += count * pass.compute;
+  account.recomputed += count * pass.recomputed;
+  account.delay += count * pass.delay;
+  account.overlapped += count * (pass.overlapped + pass.hidden);
+  account.exposed_tensor += count * (pass.duration - pass.waits - pass.compute);
+  account.exposed_data += count * pass.waits;
+}
+
+// The same of all passes of a class, where nothing is hidden and all passes of
+// a chunk in one direction are alike.
+void AddAllPasses(const ExecutionGraph& graph, const Folds& folds,
+                  int64_t rank_class, int64_t rank, ClassAccount& account) {
+  const int32_t variant = VariantOf(folds, rank_class);
   for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
     const auto micro_batches = static_cast<double>(EndMicroBatch(graph, c) -
                                                    FirstMicroBatch(graph, c));
     const int32_t kind = graph.chunks[rank * graph.chunks_per_rank + c].kind;
     for (int d = 0; d < folds.directions; ++d) {
-      const FoldedPass& pass =
-          folds.pass(kind, static_cast<Direction>(d), variant);
-      account.compute += micro_batches * pass.compute;
-      account.recomputed += micro_batches * pass.recomputed;
-      account.host += micro_batches * pass.host;
-      account.overlapped += micro_batches * pass.overlapped;
-      account.exposed_tensor +=
-          micro_batches * (pass.duration - pass.waits - pass.compute);
-      account.exposed_data += micro_batches * pass.waits;
+      AddPasses(folds.pass(kind, static_cast<Direction>(d), variant),
+                micro_batches, account);
     }
   }
+}
+
+// Adds all that a class computes, and what it communicates within passes.
+void AddComputation(const ExecutionGraph& graph, const Folds& folds,
+                    const ClassTimes& times, int64_t rank_class, int64_t rank,
+                    ClassAccount& account) {
+  if (folds.pass_variant.empty()) {
+    AddAllPasses(graph, folds, rank_class, rank, account);
+  } else {
+    const auto passes = Passes(graph, rank);
+    for (size_t i = 0; i < passes.size(); ++i) {
+      AddPasses(
+          folds.pass(ChunkOf(graph, rank, passes[i]).kind, passes[i].direction,
+                     VariantOf(folds, rank_class, i)),
+          1, account);
+    }
+  }
+  account.compute += times.slowed;
+  account.delay += times.slowed;
   for (const Segment& segment :
        times.computing().subspan(times.segment_count - kFinishOperators)) {
     account.compute += segment.end - segment.start;
@@ -229,11 +251,11 @@ class Account {
         previous_(
             times.classes[PreviousClass(costed.graph.placement, rank_class)]),
         next_(times.classes[NextClass(costed.graph.placement, rank_class)]),
-        variant_(VariantOf(folds, rank_class)),
+        rank_class_(rank_class),
         tensor_{mine_.tensor, {kNever, kNever}} {}
 
   ClassAccount Run(int64_t rank) {
-    AddComputation(costed_.graph, folds_, mine_, rank, variant_, account_);
+    AddComputation(costed_.graph, folds_, mine_, rank_class_, rank, account_);
     ChargeTensor();
     if (costed_.graph.overlaps.p2p) {
       ChargeTransfers();
@@ -247,9 +269,7 @@ class Account {
   }
 
  private:
-  Charger NewCharger() const {
-    return {costed_, folds_, times_, mine_, variant_};
-  }
+  Charger NewCharger() const { return {costed_, folds_, times_, mine_}; }
 
   void ChargeTensor() {
     Charger charger = NewCharger();
@@ -260,7 +280,7 @@ class Account {
   // receives meanwhile adds nothing. All that is received has arrived before
   // the last pass, and thus before the tensor collective behind the passes.
   void ChargeBlockingTransfers() {
-    if (costed_.graph.turns_back) {
+    if (TakesByChunk(costed_.graph)) {
       // Behind a chain several transfers may go at once.
       account_.exposed_pipeline += mine_.held;
     } else {
@@ -338,7 +358,7 @@ class Account {
   const ClassTimes& mine_;
   const ClassTimes& previous_;
   const ClassTimes& next_;
-  const int32_t variant_;
+  const int64_t rank_class_;
   const std::array<Interval, 2> tensor_;
   ClassAccount account_;
 };

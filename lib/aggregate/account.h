@@ -22,8 +22,8 @@ struct ClassAccount {
   double idle = 0;
   /// Computation that runs for the second time.
   double recomputed = 0;
-  /// Of `compute`, waiting for the host.
-  double host = 0;
+  /// Of `compute`, contention and waiting for the host.
+  double delay = 0;
 
   double exposed() const {
     return exposed_tensor + exposed_pipeline + exposed_data;

@@ -48,7 +48,7 @@ void FillTime(const aggregate::ClassAccount& account,
   time.pipeline_communication_s = account.exposed_pipeline;
   time.data_communication_s = account.exposed_data;
   time.bubble_s = account.bubble + account.idle;
-  time.other_s = account.host;
+  time.other_s = account.delay;
 }
 
 void FillEvidence(const aggregate::ClassSums& sums, EvidenceShares& shares) {

@@ -17,6 +17,7 @@ class ClassRecord {
     for (BusyTime& busy : busy_) busy.Clear();
     compute_s_ = 0;
     host_s_ = 0;
+    slowed_s_ = hidden_s_ = 0;
     sends_[0] = sends_[1] = 0;
     peak_bytes_ = -1;
   }
@@ -53,11 +54,19 @@ class ClassRecord {
     }
   }
 
+  void CatchUp(double start_s, double end_s) {
+    compute_s_ += end_s - start_s;
+    slowed_s_ += end_s - start_s;
+    work_.Add(start_s, end_s);
+  }
+
   void WaitForHost(double start_s, double end_s) {
     compute_s_ += end_s - start_s;
     host_s_ += end_s - start_s;
     work_.Add(start_s, end_s);
   }
+
+  void Hide(double seconds) { hidden_s_ += seconds; }
 
   void Memory(double time_s, const AllocatedMemory& memory) {
     if (memory.bytes <= peak_bytes_) return;
@@ -103,12 +112,13 @@ class ClassRecord {
 
     out.compute_s = compute_s_;
     out.host_s = host_s_;
+    out.slowed_s = slowed_s_;
     out.exposed_tensor_s = work_s - compute_s_;
     out.exposed_pipeline_s = with_pipeline_s - work_s;
     out.exposed_data_s = busy_s - with_pipeline_s;
     out.exposed_communication_s = busy_s - compute_s_;
     out.overlapped_communication_s =
-        communication_s - out.exposed_communication_s;
+        communication_s - out.exposed_communication_s + hidden_s_;
     out.bubble_s = out.end_s - busy_s;
   }
 
@@ -166,6 +176,8 @@ class ClassRecord {
   int64_t sends_[2] = {0, 0};
   double compute_s_ = 0;
   double host_s_ = 0;
+  double slowed_s_ = 0;
+  double hidden_s_ = 0;
   // When the compute or the tensor stream ran: they hardly ever pause, so this
   // is short. All streams but that of computations, each for itself.
   BusyTime work_;

@@ -57,6 +57,7 @@ struct CollectiveSum {
 struct ExecutedClass {
   double compute_s = 0;                   ///< |C|
   double host_s = 0;                      ///< of that, waiting for the host
+  double slowed_s = 0;                    ///< of that, lost to contention
   double exposed_communication_s = 0;     ///< |M without C|
   double overlapped_communication_s = 0;  ///< |M and C|
   double bubble_s = 0;                    ///< end_s - |C or M|

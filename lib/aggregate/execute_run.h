@@ -24,6 +24,29 @@ struct ReadyBucket {
   Pass pass;
 };
 
+/// The data stream as a class has it if it waits for no other kind of pipeline:
+/// what gets in the way of its passes.
+struct OwnData {
+  DataBeside beside;
+  /// What leaves the node: start and end.
+  std::vector<std::pair<double, double>> on_links;
+
+  void Issue(double time_s, double seconds, bool leaves_node) {
+    const double start_s = std::max(beside.until_s, time_s);
+    beside.until_s = start_s + seconds;
+    if (!leaves_node) return;
+    beside.links_until_s = beside.until_s;
+    on_links.emplace_back(start_s, beside.until_s);
+  }
+  /// The end of what is on the links at this time; else the time.
+  double Behind(double time_s) const {
+    for (const auto& [start_s, end_s] : on_links) {
+      if (start_s <= time_s && time_s < end_s) return end_s;
+    }
+    return time_s;
+  }
+};
+
 /// Where a rank class stands.
 struct RunningClass {
   int64_t rank = 0;
@@ -34,6 +57,7 @@ struct RunningClass {
   /// For either direction when the last transfer has arrived.
   double send_free_s[2] = {0, 0};
   AllocatedMemory memory;
+  OwnData own;
   /// In the order in which they became ready.
   std::vector<ReadyBucket> ready;
 };
@@ -114,6 +138,7 @@ class Executor {
       running.compute_free_s = running.data_free_s = 0;
       running.send_free_s[0] = running.send_free_s[1] = 0;
       running.ready.clear();
+      running.own = OwnData();
       const Stage& stage = graph_.program.stages[running.rank];
       running.memory = AllocatedMemory();
       running.memory.bytes = stage.weights_bytes + stage.gradients_bytes +
@@ -145,10 +170,17 @@ class Executor {
       for (int32_t b = placed.end_bucket - 1; b >= placed.begin_bucket; --b) {
         RunData(c, graph_.buckets[b].gather, running.data_free_s, pass);
         if (graph_.overlaps.param_gather) {
+          IssueOwn(c, graph_.buckets[b].gather, 0);
           state_.gather_ends[GatherIndex(c, chunk, b)] = running.data_free_s;
         }
       }
     }
+  }
+
+  void IssueOwn(int64_t c, int32_t collective, double time_s) {
+    if (collective < 0) return;
+    ClassAt(c).own.Issue(time_s, CollectiveSeconds(costed_, collective, c),
+                         LeavesNode(costed_, collective, c));
   }
 
   size_t GatherIndex(int64_t c, int32_t chunk, int32_t bucket) const {
@@ -206,31 +238,99 @@ class Executor {
     for (int32_t i = begin; i < end; ++i) {
       const Pass& pass = graph_.passes[i];
       const PlacedChunk& placed = ChunkOf(graph_, running.rank, pass);
-      time_s = !graph_.units.empty() ? RunUnits(c, placed, pass, time_s)
+      const double exposed = Exposed(c, begin, end, pass.direction);
+      time_s = !graph_.units.empty()
+                   ? RunUnits(c, placed, pass, exposed, time_s)
                : pass.direction == Direction::kForward
-                   ? RunForward(c, placed, pass, time_s)
-                   : RunBackward(c, placed, pass, time_s);
+                   ? RunForward(c, placed, pass, exposed, time_s)
+                   : RunBackward(c, placed, pass, exposed, time_s);
     }
     running.compute_free_s = time_s;
+    const double send_s = SendTime(c, begin, end, time_s);
     for (int32_t i = begin; i < end; ++i) {
       const Pass& pass = graph_.passes[i];
       if (HandsOn(ChunkOf(graph_, running.rank, pass), pass.direction))
-        Send(c, pass, time_s);
+        Send(c, pass, time_s, send_s);
     }
     return true;
   }
 
+  // Of what the experts communicate in the passes of a chain that go in this
+  // direction, the share that operators of the passes of the other side do not
+  // cover. Forward passes are one side, all others the other.
+  double Exposed(int64_t c, int32_t begin, int32_t end, Direction direction) {
+    if (!graph_.overlaps.experts) return 1;
+    double communicated_s = 0;
+    double computed_s = 0;
+    for (int32_t i = begin; i < end; ++i) {
+      const Pass& pass = graph_.passes[i];
+      const bool same_side = (pass.direction == Direction::kForward) ==
+                             (direction == Direction::kForward);
+      VisitSteps(c, pass, [&](const FlatStep& step) {
+        if (same_side && step.is_of_experts) communicated_s += step.seconds;
+        if (!same_side && !step.is_collective) computed_s += step.seconds;
+      });
+    }
+    if (communicated_s <= 0) return 1;
+    return std::max(0.0, 1 - computed_s / communicated_s);
+  }
+
+  template <typename Visit>
+  void VisitSteps(int64_t c, const Pass& pass, Visit&& visit) const {
+    const Program& program = graph_.program;
+    const Chunk& chunk =
+        program.chunks[ChunkOf(graph_, state_.classes[c].rank, pass).kind];
+    for (const BlockRun& run : Runs(program, chunk)) {
+      const Block& block = program.blocks[run.block];
+      const int32_t begins[] = {block.begin_step, block.backward_step,
+                                block.weight_step, block.end_step};
+      const auto d = static_cast<size_t>(pass.direction);
+      for (int32_t i = 0; i < run.count; ++i) {
+        for (int32_t s = begins[d]; s < begins[d + 1]; ++s) {
+          visit(*state_.flat.Of(c, s));
+        }
+      }
+    }
+  }
+
+  // When transfers behind passes that have ended may start.
+  double SendTime(int64_t c, int32_t begin, int32_t end, double end_s) {
+    if (!costed_.contention.links) return end_s;
+    const RunningClass& running = ClassAt(c);
+    for (int32_t i = begin; i < end; ++i) {
+      const Pass& pass = graph_.passes[i];
+      if (!HandsOn(ChunkOf(graph_, running.rank, pass), pass.direction))
+        continue;
+      const ChunkPlace to =
+          Receiver({running.rank, pass.chunk}, pass.direction, graph_);
+      if (graph_.turns_back && to.rank == running.rank) continue;
+      if (LeavesNode(costed_, graph_.transfer,
+                     LinkClass(graph_.placement, c, OutStream(c, pass, to))))
+        return running.own.Behind(end_s);
+    }
+    return end_s;
+  }
+
+  Stream OutStream(int64_t c, const Pass& pass, const ChunkPlace& to) {
+    const bool to_next = graph_.turns_back
+                             ? to.rank > ClassAt(c).rank
+                             : pass.direction == Direction::kForward;
+    return to_next ? Stream::kSendForward : Stream::kSendBackward;
+  }
+
   double RunUnits(int64_t c, const PlacedChunk& placed, const Pass& pass,
-                  double start_s) {
+                  double exposed, double start_s) {
     return UnitRunner<Out>(costed_, state_.flat, c, pass, ClassAt(c).memory,
-                           state_.pending.data(), state_.units, sink_.Class(c))
+                           state_.pending.data(), state_.units, exposed,
+                           sink_.Class(c))
         .Run(graph_.program.chunks[placed.kind], start_s);
   }
 
   double RunForward(int64_t c, const PlacedChunk& placed, const Pass& pass,
-                    double start_s) {
+                    double exposed, double start_s) {
     const Program& program = graph_.program;
-    BlockRunner<Out> runner(pass, ClassAt(c).memory, state_.pending.data(),
+    BlockRunner<Out> runner(costed_.contention, exposed, pass,
+                            ClassAt(c).memory, state_.pending.data(),
                             sink_.Class(c));
     const bool waits = graph_.overlaps.param_gather &&
                        pass.micro_batch == FirstMicroBatch(graph_, pass.chunk);
@@ -248,7 +348,8 @@ class Executor {
         if (waits && block.parameters > 0)
           time_s = std::max(time_s,
                             GatherEnd(c, placed, pass.chunk, block_index - 1));
-        time_s = runner.template Run<false>(begin, end, time_s, nullptr);
+        time_s = runner.template Run<false>(begin, end, time_s,
+                                            ClassAt(c).own.beside, nullptr);
         --block_index;
       }
     }
@@ -269,11 +370,11 @@ class Executor {
 
   // A backward or a weight pass.
   double RunBackward(int64_t c, const PlacedChunk& placed, const Pass& pass,
-                     double start_s) {
+                     double exposed, double start_s) {
     const Program& program = graph_.program;
     RunningClass& running = ClassAt(c);
-    BlockRunner<Out> runner(pass, running.memory, state_.pending.data(),
-                            sink_.Class(c));
+    BlockRunner<Out> runner(costed_.contention, exposed, pass, running.memory,
+                            state_.pending.data(), sink_.Class(c));
     const bool weights = pass.direction == Direction::kWeight;
     const bool reduces =
         weights == program.splits_backward &&
@@ -292,25 +393,32 @@ class Executor {
       for (int32_t i = 0; i < run->count; ++i, ++block_index) {
         if (bucket == placed.end_bucket ||
             graph_.buckets[bucket].block != block_index) {
-          time_s = runner.template Run<false>(begin, end, time_s, nullptr);
+          time_s = runner.template Run<false>(begin, end, time_s,
+                                              ClassAt(c).own.beside, nullptr);
           continue;
         }
         double* ends = state_.ends.data();
         const double block_start_s = time_s;
-        time_s = runner.template Run<true>(begin, end, time_s, ends);
+        time_s = runner.template Run<true>(begin, end, time_s,
+                                           running.own.beside, ends);
         for (; bucket < placed.end_bucket &&
                graph_.buckets[bucket].block == block_index;
              ++bucket) {
           const int32_t step = graph_.buckets[bucket].step;
-          running.ready.push_back(
-              {bucket, step < 0 ? block_start_s : ends[step], pass});
+          const double ready_s = step < 0 ? block_start_s : ends[step];
+          running.ready.push_back({bucket, ready_s, pass});
+          if (!graph_.overlaps.grad_reduce) continue;
+          IssueOwn(c, graph_.buckets[bucket].reduce, ready_s);
+          IssueOwn(c, graph_.buckets[bucket].reduce_replicas, ready_s);
         }
       }
     }
     return time_s;
   }
 
-  void Send(int64_t c, const Pass& pass, double end_s) {
+  // Hands on the output of a pass that has ended; a transfer waits until
+  // `send_s`.
+  void Send(int64_t c, const Pass& pass, double end_s, double send_s) {
     RunningClass& running = ClassAt(c);
     const ChunkPlace to =
         Receiver({running.rank, pass.chunk}, pass.direction, graph_);
@@ -319,14 +427,12 @@ class Executor {
       Arrival(c, to.chunk, pass.direction, pass.micro_batch) = end_s;
       return;
     }
-    const bool to_next = graph_.turns_back
-                             ? to.rank > running.rank
-                             : pass.direction == Direction::kForward;
+    const Stream out = OutStream(c, pass, to);
+    const bool to_next = out == Stream::kSendForward;
     const int way = to_next ? 0 : 1;
-    const Stream out = to_next ? Stream::kSendForward : Stream::kSendBackward;
     const Stream in =
         to_next ? Stream::kReceiveForward : Stream::kReceiveBackward;
-    const double start_s = std::max(end_s, running.send_free_s[way]);
+    const double start_s = std::max(send_s, running.send_free_s[way]);
     const double arrival_s =
         start_s + CollectiveSeconds(costed_, graph_.transfer,
                                     LinkClass(graph_.placement, c, out));

@@ -4,9 +4,12 @@
 #include <string>
 
 #include "fmt/format.h"
+#include "lib/aggregate/fold.h"
 
 namespace lmsimbench {
 namespace {
+
+using aggregate::IsOfExperts;
 
 void FlattenTimes(const CostedGraph& costed, int64_t rank_class,
                   FlatStep* steps) {
@@ -19,6 +22,8 @@ void FlattenTimes(const CostedGraph& costed, int64_t rank_class,
             : costed.operators[step.id];
     steps[s].seconds = cost.seconds;
     steps[s].host_s = cost.host_s;
+    steps[s].leaves_node =
+        step.is_collective && LeavesNode(costed, step.id, rank_class);
   }
 }
 
@@ -30,6 +35,8 @@ void FlattenMarks(const ExecutionGraph& graph, FlatStep* steps) {
     flat.freed_bytes = step.freed_bytes;
     flat.is_collective = step.is_collective;
     flat.joins = step.joins;
+    flat.is_of_experts =
+        step.is_collective && IsOfExperts(graph.collectives[step.id].group);
     flat.slot = step.is_collective
                     ? CollectiveSlot(graph, step.id, step.recomputed)
                     : OperatorSlot(step.id, step.recomputed);

@@ -21,6 +21,9 @@ struct FlatStep {
   int32_t slot = 0;
   bool is_collective = false;
   bool joins = false;
+  bool leaves_node = false;
+  /// A collective over a group of experts.
+  bool is_of_experts = false;
 };
 
 /// Names a distinct task of a graph: an operator or a collective, run for the

@@ -20,7 +20,8 @@ class UnitRunner {
  public:
   UnitRunner(const CostedGraph& costed, const FlatSteps& flat,
              int64_t rank_class, const Pass& pass, AllocatedMemory& memory,
-             PendingCollective* pending, UnitState& state, Out& out)
+             PendingCollective* pending, UnitState& state, double exposed,
+             Out& out)
       : costed_(costed),
         graph_(costed.graph),
         flat_(flat),
@@ -28,7 +29,7 @@ class UnitRunner {
         pass_(pass),
         backward_(pass.direction == Direction::kBackward),
         memory_(memory),
-        runner_(pass, memory, pending, out),
+        runner_(costed.contention, exposed, pass, memory, pending, out),
         blocks_(state.blocks),
         out_(out) {}
 
@@ -115,6 +116,8 @@ class UnitRunner {
     const double start_s = std::max(data_free_s_, issue_s);
     data_free_s_ =
         start_s + CollectiveSeconds(costed_, collective, rank_class_);
+    if (LeavesNode(costed_, collective, rank_class_))
+      links_free_s_ = data_free_s_;
     out_.Run(Stream::kData, start_s, data_free_s_,
              CollectiveSlot(graph_, collective, false), pass_);
   }
@@ -125,7 +128,7 @@ class UnitRunner {
         flat_.Of(rank_class_,
                  backward_ ? block.backward_step : block.begin_step),
         flat_.Of(rank_class_, backward_ ? block.end_step : block.backward_step),
-        start_s, nullptr);
+        start_s, {data_free_s_, links_free_s_}, nullptr);
   }
 
   void Hold(double time_s, int64_t bytes) {
@@ -147,6 +150,7 @@ class UnitRunner {
   std::vector<int32_t>& blocks_;
   Out& out_;
   double data_free_s_ = 0;
+  double links_free_s_ = 0;
 };
 
 }  // namespace lmsimbench

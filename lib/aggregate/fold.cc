@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/aggregate/covered_passes.h"
 #include "lib/aggregate/fold_units.h"
 #include "lib/lower/transfer_way.h"
 
@@ -84,6 +85,18 @@ class BlockMemory {
   FoldedBlock& block_;
 };
 
+// What a block loses to contention beside as much of its lone computation, and
+// of the data stream where that leaves the node.
+double LostSeconds(const Contention& contention, const FoldedBlock& block,
+                   double lone, double links) {
+  const double computing =
+      contention.compute > 0
+          ? WholeTicks(contention.compute * (block.overlapped + lone))
+          : 0;
+  return contention.links ? computing + std::min(block.on_links, links)
+                          : computing;
+}
+
 FoldedBlock FoldBlock(const CostedGraph& costed, int32_t begin_step,
                       int32_t end_step, int32_t variant, Folds& folds) {
   const Step* const steps = costed.graph.program.steps.data();
@@ -102,7 +115,11 @@ FoldedBlock FoldBlock(const CostedGraph& costed, int32_t begin_step,
   const double* const collective_host =
       folds.collective_host.data() +
       variant * costed.graph.program.collectives.size();
-  double host = 0;
+  const double* const hidden =
+      folds.collective_hidden.data() +
+      variant * costed.graph.program.collectives.size();
+  const char* const leaves = folds.collective_leaves.data() +
+                             variant * costed.graph.program.collectives.size();
   FoldedBlock block;
   block.begin_lone = static_cast<int32_t>(folds.lone.size());
   BlockMemory memory(steps, begin_step, block);
@@ -113,14 +130,16 @@ FoldedBlock FoldBlock(const CostedGraph& costed, int32_t begin_step,
     if (step.is_collective) {
       tensor_free = std::max(compute_free, tensor_free) + seconds_of(step.id);
       step_end[i * variants + variant] = tensor_free;
-      host += collective_host[step.id];
+      block.host += collective_host[step.id];
+      block.hidden += hidden[step.id];
+      if (leaves[step.id] != 0) block.on_links += seconds_of(step.id);
       continue;
     }
     const double start =
         step.joins ? std::max(compute_free, tensor_free) : compute_free;
     const double seconds = operators[step.id].seconds;
     compute_free = start + seconds;
-    host += operators[step.id].host_s;
+    block.host += operators[step.id].host_s;
     step_end[i * variants + variant] = compute_free;
     block.compute += seconds;
     block.overlapped +=
@@ -134,13 +153,11 @@ FoldedBlock FoldBlock(const CostedGraph& costed, int32_t begin_step,
   }
   memory.Collectives(end_step, tensor_free, end_of, seconds_of);
   memory.Finish();
-  block.duration = std::max(compute_free, tensor_free);
-  if (host > block.duration) {
-    block.host = host - block.duration;
-    block.compute += block.host;
-    AddLone(block.duration, host, block.duration, block.begin_lone, folds);
-    block.duration = host;
-  }
+  block.worked = std::max(compute_free, tensor_free);
+  block.duration = std::max(
+      block.worked + LostSeconds(costed.contention, block, 0, 0), block.host);
+  block.compute += block.delay();
+  AddLone(block.worked, block.duration, block.worked, block.begin_lone, folds);
   block.end_lone = static_cast<int32_t>(folds.lone.size());
   return block;
 }
@@ -158,7 +175,8 @@ FoldedPass FoldPass(const Program& program, const Folds& folds, int32_t chunk,
         pass.compute += count * block.compute;
         pass.overlapped += count * block.overlapped;
         pass.recomputed += count * block.recomputed;
-        pass.host += count * block.host;
+        pass.hidden += count * block.hidden;
+        pass.delay += count * block.delay();
         // Blocks that leave something behind reach highest at the last of
         // them, others at the first.
         const int32_t highest = block.left_bytes > 0 ? run.count - 1 : 0;
@@ -221,6 +239,8 @@ void FindVariants(const CostedGraph& costed, Folds& folds) {
   folds.class_of_variant.clear();
   folds.collective_seconds.clear();
   folds.collective_host.clear();
+  folds.collective_leaves.clear();
+  folds.collective_hidden.clear();
   for (size_t c = 0; c < classes; ++c) {
     size_t variant = 0;
     while (variant < folds.class_of_variant.size() &&
@@ -232,10 +252,14 @@ void FindVariants(const CostedGraph& costed, Folds& folds) {
     if (variant < folds.class_of_variant.size()) continue;
     folds.class_of_variant.push_back(static_cast<int32_t>(c));
     for (size_t i = 0; i < program.collectives.size(); ++i) {
-      const Cost& cost = costed.collectives[SpannedIndex(
-          costed, static_cast<int32_t>(i), static_cast<int64_t>(c))];
+      const int32_t spanned = SpannedIndex(costed, static_cast<int32_t>(i),
+                                           static_cast<int64_t>(c));
+      const Cost& cost = costed.collectives[spanned];
       folds.collective_seconds.push_back(cost.seconds);
+      folds.collective_hidden.push_back(0);
       folds.collective_host.push_back(cost.host_s);
+      folds.collective_leaves.push_back(
+          static_cast<char>(costed.spanned[spanned].span.level > 0));
     }
   }
   folds.variants = static_cast<int32_t>(folds.class_of_variant.size());
@@ -246,6 +270,7 @@ void FindVariants(const CostedGraph& costed, Folds& folds) {
 void Fold(const CostedGraph& costed, Folds& folds) {
   const Program& program = costed.graph.program;
   FindVariants(costed, folds);
+  FindCoveredPasses(costed, folds);
   folds.directions = static_cast<int32_t>(lower::LastDirection(program)) + 1;
   folds.lone.clear();
   folds.stretches.clear();
@@ -274,6 +299,17 @@ void Fold(const CostedGraph& costed, Folds& folds) {
       }
     }
   }
+}
+
+double SlowedSeconds(const Contention& contention, const Folds& folds,
+                     const FoldedBlock& block, const Beside& beside) {
+  const double lone =
+      contention.compute > 0
+          ? LoneWithin(folds, block, std::min(beside.data, block.worked))
+          : 0;
+  const double worked =
+      block.worked + LostSeconds(contention, block, lone, beside.links);
+  return std::max(worked, block.host) - block.duration;
 }
 
 BlockAt FindBlock(const Program& program, const Folds& folds, int32_t chunk,

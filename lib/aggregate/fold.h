@@ -28,8 +28,14 @@ struct FoldedBlock {
   double overlapped = 0;
   /// Computation that runs for the second time.
   double recomputed = 0;
-  /// Of `compute`, waiting for the host.
+  /// When its steps have ended. Until `duration`, and counted as computation,
+  /// it makes up for what it lost to contention, and waits for the host.
+  double worked = 0;
+  /// Seconds of the host, and of collectives that leave the node.
   double host = 0;
+  double on_links = 0;
+  /// Collectives of experts behind the computation of another pass.
+  double hidden = 0;
   /// Range of `Folds::lone`.
   int32_t begin_lone = 0;
   int32_t end_lone = 0;
@@ -47,6 +53,14 @@ struct FoldedBlock {
   int64_t left_bytes = 0;
 
   double lone() const { return compute - overlapped; }
+  double delay() const { return duration - worked; }
+};
+
+/// For how long, from its start, a block runs beside the data stream; of that,
+/// until the last has ended that leaves the node.
+struct Beside {
+  double data = 0;
+  double links = 0;
 };
 
 /// The same block several times in a row in a pass whose parameters are
@@ -57,8 +71,10 @@ struct Stretch {
   /// How long the data stream runs from the start of each on, without a pause;
   /// and again, when that and the block have ended, before the next block
   /// starts or the pass ends.
-  double beside = 0;
+  Beside beside;
   double behind = 0;
+  /// What the block lasts longer than alone, beside the data stream.
+  double slowed = 0;
   /// Whole weights and gradients that lie in memory while the block runs.
   int64_t held_bytes = 0;
 };
@@ -69,7 +85,9 @@ struct FoldedPass {
   double compute = 0;
   double overlapped = 0;
   double recomputed = 0;
-  double host = 0;
+  double hidden = 0;
+  /// Of `compute`, contention and waiting for the host.
+  double delay = 0;
   int64_t peak_bytes = 0;
   /// The repeated block, counted in the order of the pass, that reaches the
   /// peak.
@@ -88,16 +106,26 @@ struct FoldedPass {
 };
 
 /// Everything folded of a costed graph, for every combination of spans that a
-/// rank class has of the groups that communicate within passes (a *variant*).
+/// rank class has of the groups that communicate within passes, and of what of
+/// that communication is hidden behind other passes (a *variant*).
 struct Folds {
   int32_t variants = 1;
-  /// Of every rank class, and of every variant the first class that has it.
+  /// Of every rank class, where nothing is hidden; and of every variant the
+  /// first class that has it.
   std::vector<int32_t> variant_of_class;
   std::vector<int32_t> class_of_variant;
   /// Seconds of the program's collectives: `variant * collectives + index`.
   std::vector<double> collective_seconds;
-  /// Seconds of the host for each, with the same indices.
+  /// What of them is hidden; seconds of the host for each, with the same
+  /// indices.
+  std::vector<double> collective_hidden;
   std::vector<double> collective_host;
+  /// Whether each leaves the node, with the same indices.
+  std::vector<char> collective_leaves;
+  /// Where something may be hidden: the variant of every pass of the graph as a
+  /// rank class runs it, class by class, and where each class begins.
+  std::vector<int32_t> pass_variant;
+  std::vector<size_t> begin_pass;
   /// Directions in which passes go: 3 where backward passes are split.
   int32_t directions = 2;
   /// `(block * directions + direction) * variants + variant`.
@@ -110,17 +138,20 @@ struct Folds {
   /// `step * variants + variant`.
   std::vector<double> step_end;
 
+  /// Index into `blocks` or `passes`.
+  int32_t Index(int32_t block_or_chunk, Direction direction,
+                int32_t variant) const {
+    return (block_or_chunk * directions + static_cast<int32_t>(direction)) *
+               variants +
+           variant;
+  }
   const FoldedBlock& block(int32_t index, Direction direction,
                            int32_t variant) const {
-    return blocks[(index * directions + static_cast<int32_t>(direction)) *
-                      variants +
-                  variant];
+    return blocks[Index(index, direction, variant)];
   }
   const FoldedPass& pass(int32_t chunk, Direction direction,
                          int32_t variant) const {
-    return passes[(chunk * directions + static_cast<int32_t>(direction)) *
-                      variants +
-                  variant];
+    return passes[Index(chunk, direction, variant)];
   }
 };
 
@@ -129,7 +160,33 @@ inline int32_t VariantOf(const Folds& folds, int64_t rank_class) {
   return folds.variant_of_class[static_cast<size_t>(rank_class)];
 }
 
+/// The variant of the pass at a place of a rank class's schedule.
+inline int32_t VariantOf(const Folds& folds, int64_t rank_class, size_t pass) {
+  return folds.pass_variant.empty()
+             ? VariantOf(folds, rank_class)
+             : folds.pass_variant
+                   [folds.begin_pass[static_cast<size_t>(rank_class)] + pass];
+}
+
+/// True if what a collective over this group communicates is of experts.
+inline bool IsOfExperts(Group group) {
+  return group == Group::kExpert || group == Group::kExpertTensor ||
+         group == Group::kExpertRegion;
+}
+
+/// Of communication that takes this long, the share that computation of the
+/// other passes of a chain does not cover.
+inline double ExposedShare(double communicated, double computed) {
+  return computed < communicated ? 1 - computed / communicated
+         : communicated > 0      ? 0
+                                 : 1;
+}
+
 void Fold(const CostedGraph& costed, Folds& folds);
+
+/// What a block lasts longer than alone where it runs beside the data stream.
+double SlowedSeconds(const Contention& contention, const Folds& folds,
+                     const FoldedBlock& block, const Beside& beside);
 
 /// Blocks of a chunk, each counted as often as it is repeated.
 inline int32_t RepeatedBlocks(const Program& program, const Chunk& chunk) {

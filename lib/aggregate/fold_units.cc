@@ -19,9 +19,15 @@ class Units {
   bool backward() const { return backward_; }
 
   /// \{ Of a block at its place in the pass; nothing where there is no block,
-  /// or where the unit stays.
+  /// or where the unit stays. What goes beside another block is appended to
+  /// what is there.
   double GatherSeconds(int32_t block) const {
     return IsThere(block) ? GatherOf(units_[block]) : 0;
+  }
+  void AppendGather(int32_t block, Beside& beside) const {
+    if (!IsThere(block) || !Gathers(units_[block])) return;
+    Append(units_[block].gather, beside);
+    Append(units_[block].gather_experts, beside);
   }
   int64_t WeightsBytes(int32_t block) const {
     return IsThere(block) ? units_[block].weights_bytes : 0;
@@ -31,10 +37,15 @@ class Units {
   }
   /// \}
   double ReduceSeconds(int32_t block) const {
-    if (!backward_ || block == kNoBlock) return 0;
-    const Unit& unit = units_[block];
-    return Seconds(unit.reduce) + Seconds(unit.reduce_replicas) +
-           Seconds(unit.reduce_experts);
+    Beside reduction;
+    AppendReduction(block, reduction);
+    return reduction.data;
+  }
+  void AppendReduction(int32_t block, Beside& beside) const {
+    if (!backward_ || block == kNoBlock) return;
+    Append(units_[block].reduce, beside);
+    Append(units_[block].reduce_replicas, beside);
+    Append(units_[block].reduce_experts, beside);
   }
   /// \{ Of a unit that stays, from the start of the pass to its end; nothing of
   /// others.
@@ -52,12 +63,21 @@ class Units {
   bool IsThere(int32_t block) const {
     return block != kNoBlock && !units_[block].stays;
   }
+  bool Gathers(const Unit& unit) const {
+    return !backward_ || unit.is_gathered_again;
+  }
   double GatherOf(const Unit& unit) const {
-    if (backward_ && !unit.is_gathered_again) return 0;
+    if (!Gathers(unit)) return 0;
     return Seconds(unit.gather) + Seconds(unit.gather_experts);
   }
   double Seconds(int32_t collective) const {
     return CollectiveSeconds(costed_, collective, rank_class_);
+  }
+  void Append(int32_t collective, Beside& beside) const {
+    beside.data += Seconds(collective);
+    if (LeavesNode(costed_, collective, rank_class_)) {
+      beside.links = beside.data;
+    }
   }
 
   const CostedGraph& costed_;
@@ -67,7 +87,8 @@ class Units {
 };
 
 bool Same(const Stretch& a, const Stretch& b) {
-  return a.block == b.block && a.beside == b.beside && a.behind == b.behind &&
+  return a.block == b.block && a.beside.data == b.beside.data &&
+         a.beside.links == b.beside.links && a.behind == b.behind &&
          a.held_bytes == b.held_bytes;
 }
 
@@ -96,9 +117,12 @@ class StretchBuilder {
     Stretch stretch;
     stretch.block = block;
     stretch.count = count;
-    const double gather = units_.GatherSeconds(behind);
-    (ahead_ ? stretch.beside : stretch.behind) += gather;
-    if (reduces_beside_) stretch.beside += units_.ReduceSeconds(before);
+    if (reduces_beside_) units_.AppendReduction(before, stretch.beside);
+    if (ahead_) {
+      units_.AppendGather(behind, stretch.beside);
+    } else {
+      stretch.behind += units_.GatherSeconds(behind);
+    }
     if (!reduces_beside_ || behind == kNoBlock) {
       stretch.behind += units_.ReduceSeconds(block);
     }
@@ -123,9 +147,21 @@ class StretchBuilder {
   Folds& folds_;
 };
 
-// From the start of one repeated block to that of the next.
+// A block of a stretch, and from its start to that of the next.
+double Lasting(const FoldedBlock& block, const Stretch& stretch) {
+  return block.duration + stretch.slowed;
+}
 double Period(const FoldedBlock& block, const Stretch& stretch) {
-  return std::max(block.duration, stretch.beside) + stretch.behind;
+  return std::max(Lasting(block, stretch), stretch.beside.data) +
+         stretch.behind;
+}
+
+// Lone computation in the first `seconds` of a block of a stretch: it catches
+// up at its end on what it was slowed by.
+double LoneWithin(const Folds& folds, const FoldedBlock& block,
+                  const Stretch& stretch, double seconds) {
+  const double behind = std::max(0.0, seconds - block.duration);
+  return LoneWithin(folds, block, seconds) + std::min(behind, stretch.slowed);
 }
 
 // How many whole periods lie within `seconds`.
@@ -192,6 +228,13 @@ FoldedPass FoldUnitPass(const CostedGraph& costed, Folds& folds, int32_t chunk,
   }
   pass.end_stretch = static_cast<int32_t>(folds.stretches.size());
 
+  for (int32_t i = pass.begin_stretch; i < pass.end_stretch; ++i) {
+    Stretch& stretch = folds.stretches[i];
+    stretch.slowed = SlowedSeconds(
+        costed.contention, folds,
+        folds.block(stretch.block, direction, variant), stretch.beside);
+  }
+
   pass.duration = pass.waits = pass.lead;
   int32_t index = 0;
   int64_t level = 0;
@@ -201,12 +244,14 @@ FoldedPass FoldUnitPass(const CostedGraph& costed, Folds& folds, int32_t chunk,
     const double count = stretch.count;
     const double period = Period(block, stretch);
     pass.duration += count * period;
-    pass.waits += count * (period - block.duration);
-    pass.compute += count * block.compute;
+    pass.waits += count * (period - Lasting(block, stretch));
+    pass.compute += count * (block.compute + stretch.slowed);
     pass.overlapped +=
-        count * (block.overlapped + LoneWithin(folds, block, stretch.beside));
+        count * (block.overlapped +
+                 LoneWithin(folds, block, stretch, stretch.beside.data));
     pass.recomputed += count * block.recomputed;
-    pass.host += count * block.host;
+    pass.hidden += count * block.hidden;
+    pass.delay += count * (block.delay() + stretch.slowed);
     // As in other passes.
     const int32_t highest = block.left_bytes > 0 ? stretch.count - 1 : 0;
     const int64_t reached = level + highest * block.left_bytes +
@@ -247,8 +292,9 @@ double LoneWithinUnits(const Folds& folds, const FoldedPass& pass,
   return SumWithin(
       folds, pass, direction, variant, seconds,
       [&](const FoldedBlock& block, const Stretch& stretch, double within) {
-        return LoneWithin(folds, block, within) -
-               LoneWithin(folds, block, std::min(within, stretch.beside));
+        return LoneWithin(folds, block, stretch, within) -
+               LoneWithin(folds, block, stretch,
+                          std::min(within, stretch.beside.data));
       });
 }
 
@@ -257,8 +303,9 @@ double WaitsWithin(const Folds& folds, const FoldedPass& pass,
   if (seconds >= pass.duration) return pass.waits;
   return std::min(seconds, pass.lead) +
          SumWithin(folds, pass, direction, variant, seconds,
-                   [](const FoldedBlock& block, const Stretch&, double within) {
-                     return std::max(0.0, within - block.duration);
+                   [](const FoldedBlock& block, const Stretch& stretch,
+                      double within) {
+                     return std::max(0.0, within - Lasting(block, stretch));
                    });
 }
 

@@ -108,15 +108,14 @@ struct PeakOfPasses {
   int64_t bytes = 0;
   size_t pass = 0;
 };
-PeakOfPasses FindPeak(absl::Span<const Pass> passes, const SteadyState& steady,
-                      absl::Span<const PassBytes> pass_bytes) {
-  PeakOfPasses peak{0, passes.size()};
+template <typename BytesOf>
+PeakOfPasses FindPeak(size_t passes, const SteadyState& steady,
+                      BytesOf&& bytes_of) {
+  PeakOfPasses peak{0, passes};
   int64_t level = 0;
   const auto go_through = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      const PassBytes& bytes =
-          pass_bytes[static_cast<size_t>(passes[i].chunk) * kDirections +
-                     static_cast<size_t>(passes[i].direction)];
+      const PassBytes& bytes = bytes_of(i);
       if (level + bytes.peak > peak.bytes) {
         peak = {level + bytes.peak, i};
       }
@@ -132,8 +131,44 @@ PeakOfPasses FindPeak(absl::Span<const Pass> passes, const SteadyState& steady,
     // A period that leaves nothing is as high every time.
     at = level == before ? steady.end_left_out() : steady.end_pass;
   }
-  go_through(at, passes.size());
+  go_through(at, passes);
   return peak;
+}
+
+// The pass of a class's schedule that reaches highest.
+PeakOfPasses FindPeak(const ExecutionGraph& graph, const Folds& folds,
+                      const SteadyState& steady, int64_t rank_class) {
+  const int64_t rank = graph.placement.classes[rank_class].pipeline_rank;
+  // Of the passes of each chunk in each direction, for each variant.
+  absl::InlinedVector<PassBytes, 48> all;
+  const bool varies = !folds.pass_variant.empty();
+  const int32_t variants = varies ? folds.variants : 1;
+  for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
+    const int32_t kind = graph.chunks[rank * graph.chunks_per_rank + c].kind;
+    for (int d = 0; d < kDirections; ++d) {
+      for (int32_t v = 0; v < variants; ++v) {
+        all.emplace_back();
+        if (d >= folds.directions) continue;
+        const FoldedPass& pass =
+            folds.pass(kind, static_cast<Direction>(d),
+                       varies ? v : VariantOf(folds, rank_class));
+        all.back() = {pass.peak_bytes, pass.left_bytes};
+      }
+    }
+  }
+  const auto passes = Passes(graph, rank);
+  const auto place_of = [&](size_t i) {
+    return static_cast<size_t>(passes[i].chunk) * kDirections +
+           static_cast<size_t>(passes[i].direction);
+  };
+  if (!varies) {
+    return FindPeak(passes.size(), steady,
+                    [&](size_t i) { return all[place_of(i)]; });
+  }
+  return FindPeak(passes.size(), steady, [&](size_t i) {
+    return all[place_of(i) * static_cast<size_t>(variants) +
+               static_cast<size_t>(VariantOf(folds, rank_class, i))];
+  });
 }
 
 // Where in a class's schedule the peak is.
@@ -144,23 +179,23 @@ struct PeakPlace {
   BlockAt block;
 };
 
-// When a repeated block of a pass starts. Passes that waited for gathers stand
-// in the segments block by block.
-double BlockStart(const ExecutionGraph& graph, const IterationTimes& times,
-                  size_t rank_class, const Pass& pass, const PeakPlace& place,
-                  int32_t block_index) {
+// When a repeated block of a pass starts.
+double BlockStart(const IterationTimes& times, size_t rank_class,
+                  const PeakPlace& place, int32_t block_index) {
+  const ClassTimes& mine = times.classes[rank_class];
   const double start = PassStart(times, rank_class, place.pass);
-  if (pass.direction != Direction::kForward ||
-      pass.micro_batch != FirstMicroBatch(graph, pass.chunk) ||
-      !GathersAtBegin(graph)) {
+  const auto blockwise = std::lower_bound(
+      mine.blockwise.begin(), mine.blockwise.end(), place.pass,
+      [](const BlockwisePass& b, size_t pass) { return b.pass < pass; });
+  if (blockwise == mine.blockwise.end() || blockwise->pass != place.pass) {
     return start + place.block.start;
   }
-  const auto computing = times.classes[rank_class].computing();
-  const auto first =
-      std::find_if(computing.begin(), computing.end(), [&](const Segment& s) {
-        return s.what == Segment::What::kForwardBlock && s.start >= start;
-      });
-  return (first + block_index)->start;
+  const Segment* segment = mine.segments.data() + blockwise->segment;
+  for (; segment->what == Segment::What::kDelay || block_index-- > 0;
+       ++segment) {
+  }
+  // Passes behind what was left out run later than they were simulated.
+  return segment->start + (start - mine.pass_start[place.pass]);
 }
 
 }  // namespace
@@ -170,25 +205,11 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
   const ExecutionGraph& graph = costed.graph;
   const Program& program = graph.program;
   const int64_t rank = graph.placement.classes[rank_class].pipeline_rank;
-  const int32_t variant = VariantOf(folds, rank_class);
   const auto passes = Passes(graph, rank);
   const Stage& stage = program.stages[rank];
 
-  absl::InlinedVector<PassBytes, 48> pass_bytes;
-  for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
-    const int32_t kind = graph.chunks[rank * graph.chunks_per_rank + c].kind;
-    for (int d = 0; d < kDirections; ++d) {
-      if (d >= folds.directions) {
-        pass_bytes.emplace_back();
-        continue;
-      }
-      const FoldedPass& pass =
-          folds.pass(kind, static_cast<Direction>(d), variant);
-      pass_bytes.push_back({pass.peak_bytes, pass.left_bytes});
-    }
-  }
   const PeakOfPasses highest =
-      FindPeak(passes, times.steady, absl::MakeConstSpan(pass_bytes));
+      FindPeak(graph, folds, times.steady, rank_class);
   const size_t peak_pass = highest.pass;
 
   ClassMemory memory;
@@ -212,6 +233,7 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
       }
     }
     const Pass& pass = passes[peak_pass];
+    const int32_t variant = VariantOf(folds, rank_class, peak_pass);
     PeakPlace place;
     place.pass = peak_pass;
     place.kind = ChunkOf(graph, rank, pass).kind;
@@ -229,8 +251,8 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
             bytes);
     AddAtPeak(program, program.blocks[place.block.block], pass.direction,
               folded.at_peak, bytes);
-    memory.peak_time = BlockStart(graph, times, static_cast<size_t>(rank_class),
-                                  pass, place, block_index) +
+    memory.peak_time = BlockStart(times, static_cast<size_t>(rank_class), place,
+                                  block_index) +
                        folded.peak_time;
   }
   memory.parts.weights_bytes = static_cast<double>(stage.weights_bytes);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fmt/format.h"
+#include "lib/aggregate/run_blocks.h"
 
 namespace lmsimbench::aggregate {
 namespace {
@@ -14,16 +15,16 @@ class Runner {
  public:
   Runner(const CostedGraph& costed, const Folds& folds, IterationTimes& times,
          size_t rank_class)
-      : graph_(costed.graph),
+      : costed_(costed),
+        graph_(costed.graph),
         folds_(folds),
         times_(times),
+        rank_class_(rank_class),
         plan_(times.plans[rank_class]),
-        mine_(times.classes[rank_class]),
-        rank_(graph_.placement.classes[rank_class].pipeline_rank),
-        variant_(VariantOf(folds, static_cast<int64_t>(rank_class))) {}
+        mine_(times.classes[rank_class]) {}
 
   // Runs passes as far as their inputs have arrived; true if any has run.
-  bool Run() { return graph_.turns_back ? RunTurning() : RunRound(); }
+  bool Run() { return TakesByChunk(graph_) ? RunChains() : RunRound(); }
 
  private:
   // Chunks go round the ring of ranks: what goes over a link is taken in the
@@ -60,21 +61,25 @@ class Runner {
         ++arrived[d];
       }
       mine_.pass_start[at] = start;
-      if (plan.gathers && pass.micro_batch == 0) {
-        segment = RunGathered(pass.chunk, start, segment);
+      if (IsBlockwise(pass, plan, start)) {
+        segment = RunBlockwise(at, start, segment);
       } else {
         const double end = start + plan.duration;
         *segment++ = {start, end, end, static_cast<Segment::What>(d),
-                      plan.kind};
+                      plan.folded};
       }
       free = segment[-1].end;
       if (plan.sends) {
+        const double ready = plan_.send_leaves[d] ? Behind(free) : free;
         const double from = sent[d] == mine_.sent[d].data()
-                                ? free
-                                : std::max(free, sent[d][-1].end);
+                                ? ready
+                                : std::max(ready, sent[d][-1].end);
         const double until = from + plan_.send_seconds[d];
         *sent[d]++ = {from, until};
-        if (blocking) segment[-1].busy_end = free = until;
+        if (blocking) {
+          if (from > free) *segment++ = PlaceAt(from);
+          segment[-1].busy_end = free = until;
+        }
       }
     }
 
@@ -88,9 +93,40 @@ class Runner {
     return at > begin;
   }
 
-  // The two chunks of a rank send over the same links, in either direction, and
+  // True if a pass that starts then goes block by block.
+  bool IsBlockwise(const Pass& pass, const PassPlan& plan, double start) const {
+    if (plan.gathers &&
+        pass.micro_batch == FirstMicroBatch(graph_, pass.chunk)) {
+      return true;
+    }
+    if (!costed_.contention.any()) return false;
+    return start < mine_.traffic.until ||
+           (plan.reduces &&
+            (graph_.reduces_every_backward ||
+             pass.micro_batch + 1 == EndMicroBatch(graph_, pass.chunk)));
+  }
+
+  // Returns what is behind the segments of the pass.
+  Segment* RunBlockwise(size_t at, double start, Segment* segment) {
+    const size_t count =
+        RunBlocks(costed_, folds_, static_cast<int64_t>(rank_class_), at, start,
+                  static_cast<size_t>(segment - mine_.segments.data()), mine_);
+    return mine_.segments.data() + count;
+  }
+
+  // When a transfer that leaves the node may start.
+  double Behind(double time) {
+    return costed_.contention.links ? mine_.traffic.Behind(time) : time;
+  }
+
+  // Where the compute stream goes on to be held by a transfer.
+  static Segment PlaceAt(double time) {
+    return {time, time, time, Segment::What::kDelay, 0};
+  }
+
+  // The chunks of a rank send over the same links, in either direction, and
   // take from them independently of each other.
-  bool RunTurning() {
+  bool RunChains() {
     const size_t begin = mine_.passes_done;
     const size_t count = plan_.passes.size();
     while (mine_.passes_done < count) {
@@ -114,7 +150,6 @@ class Runner {
   // arrived.
   bool RunChain(size_t begin, size_t end) {
     double start = mine_.compute_free;
-    const auto taken_before = mine_.taken_count;
     for (size_t at = begin; at < end; ++at) {
       const Pass& pass = plan_.passes[at];
       const size_t index = PlanIndex(pass);
@@ -123,7 +158,7 @@ class Runner {
       const ClassTimes& from = times_.classes[source.rank_class];
       size_t& taken = mine_.taken_count[HandedIndexOf(pass)];
       if (taken == from.handed_count[source.list]) {
-        mine_.taken_count = taken_before;
+        GiveBack(begin, at);
         return false;
       }
       start = std::max(start, from.handed[source.list][taken++]);
@@ -133,40 +168,66 @@ class Runner {
       const Pass& pass = plan_.passes[at];
       const PassPlan& plan = times_.pass_plans[PlanIndex(pass)];
       mine_.pass_start[at] = start;
-      if (plan.gathers &&
-          pass.micro_batch == FirstMicroBatch(graph_, pass.chunk)) {
-        segment = RunGathered(pass.chunk, start, segment);
+      if (IsBlockwise(pass, plan, start)) {
+        segment = RunBlockwise(at, start, segment);
       } else {
-        const double until = start + plan.duration;
+        const int32_t folded =
+            plan.first_variant +
+            VariantOf(folds_, static_cast<int64_t>(rank_class_), at);
+        const double until = start + folds_.passes[folded].duration;
         *segment++ = {start, until, until,
-                      static_cast<Segment::What>(pass.direction), plan.kind};
+                      static_cast<Segment::What>(pass.direction), folded};
       }
       start = segment[-1].end;
     }
     mine_.segment_count = segment - mine_.segments.data();
-    mine_.compute_free = HandOn(begin, end, segment[-1]);
+    mine_.compute_free = HandOn(begin, end);
     return true;
   }
 
-  // Hands on what passes [begin, end), of which this is the last segment, have
+  // Undoes the taking of the inputs of passes [begin, end).
+  void GiveBack(size_t begin, size_t end) {
+    for (size_t at = begin; at < end; ++at) {
+      const Pass& pass = plan_.passes[at];
+      if (times_.pass_plans[PlanIndex(pass)].receives) {
+        --mine_.taken_count[HandedIndexOf(pass)];
+      }
+    }
+  }
+
+  // True if one of the transfers of passes [begin, end) leaves the node.
+  bool Leaves(size_t begin, size_t end) const {
+    for (size_t at = begin; at < end; ++at) {
+      const PassPlan& plan = times_.pass_plans[PlanIndex(plan_.passes[at])];
+      if (plan.sends && plan_.send_leaves[static_cast<size_t>(plan.output_way)])
+        return true;
+    }
+    return false;
+  }
+
+  // Hands on what passes [begin, end), which end with the last segment, have
   // computed; when the compute stream is free.
-  double HandOn(size_t begin, size_t end, Segment& last) {
-    double free = last.end;
+  double HandOn(size_t begin, size_t end) {
+    const double done = mine_.segments[mine_.segment_count - 1].end;
+    const double ready = Leaves(begin, end) ? Behind(done) : done;
+    double arrived = done;
     for (size_t at = begin; at < end; ++at) {
       const Pass& pass = plan_.passes[at];
       const PassPlan& plan = times_.pass_plans[PlanIndex(pass)];
       if (plan.output_way == lower::Way::kNone) continue;
-      double arrival = last.end;
+      double arrival = done;
       if (plan.sends) {
-        arrival = Send(static_cast<size_t>(plan.output_way), last.end);
-        if (!graph_.overlaps.p2p) free = std::max(free, arrival);
+        arrival = Send(static_cast<size_t>(plan.output_way), ready);
+        arrived = std::max(arrived, arrival);
       }
       const size_t list = HandedIndexOf(pass);
       mine_.handed[list][mine_.handed_count[list]++] = arrival;
     }
-    last.busy_end = free;
-    mine_.held += free - last.end;
-    return free;
+    if (graph_.overlaps.p2p || arrived == done) return done;
+    if (ready > done) mine_.segments[mine_.segment_count++] = PlaceAt(ready);
+    mine_.segments[mine_.segment_count - 1].busy_end = arrived;
+    mine_.held += arrived - ready;
+    return arrived;
   }
 
   // A transfer behind what ended at `end`; when it arrives.
@@ -179,75 +240,14 @@ class Runner {
     return sent->end;
   }
 
-  const PlacedChunk& chunk(int32_t chunk_of_rank) const {
-    return graph_.chunks[rank_ * graph_.chunks_per_rank + chunk_of_rank];
-  }
-
-  // The first forward pass of a chunk, block by block as their parameters are
-  // gathered. Buckets stand in the order of the backward pass, which goes
-  // through the blocks from the last to the first; so a block waits for the
-  // first bucket that holds a part of it, which is gathered last. Writes the
-  // blocks to `segment` and returns what is behind them.
-  Segment* RunGathered(int32_t chunk_of_rank, double start,
-                       Segment* segment) const {
-    const Program& program = graph_.program;
-    const PlacedChunk& placed = chunk(chunk_of_rank);
-    // The gathers of a rank stand in its data stream, first of all.
-    size_t first_gather = 0;
-    for (int32_t c = 0; c < chunk_of_rank; ++c) {
-      first_gather += chunk(c).end_bucket - chunk(c).begin_bucket;
-    }
-    const Chunk& blocks = program.chunks[placed.kind];
-    int32_t block_index = RepeatedBlocks(program, blocks);
-    int32_t bucket = placed.end_bucket;
-    double free = start;
-    for (int32_t r = blocks.begin_run; r < blocks.end_run; ++r) {
-      const BlockRun& run = program.runs[r];
-      const double duration =
-          folds_.block(run.block, Direction::kForward, variant_).duration;
-      const bool has_parameters = program.blocks[run.block].parameters > 0;
-      for (int32_t i = 0; i < run.count; ++i) {
-        --block_index;
-        if (has_parameters) {
-          while (bucket > placed.begin_bucket &&
-                 graph_.buckets[bucket - 1].block >= block_index) {
-            --bucket;
-          }
-          if (bucket < placed.end_bucket) {
-            free = std::max(
-                free,
-                mine_.data[first_gather + (placed.end_bucket - 1 - bucket)]
-                    .end);
-          }
-        }
-        const double end = free + duration;
-        *segment++ = {free, end, end, Segment::What::kForwardBlock, run.block};
-        free = end;
-      }
-    }
-    return segment;
-  }
-
+  const CostedGraph& costed_;
   const ExecutionGraph& graph_;
   const Folds& folds_;
   const IterationTimes& times_;
+  const size_t rank_class_;
   const ClassPlan& plan_;
   ClassTimes& mine_;
-  const int64_t rank_;
-  const int32_t variant_;
 };
-
-// Segments of a class: its passes, those of micro-batch 0 block by block where
-// these wait for parameters, and what follows the last one.
-size_t CountSegments(const ExecutionGraph& graph, int64_t rank, size_t passes) {
-  size_t count = passes + kFinishOperators;
-  if (!GathersAtBegin(graph)) return count;
-  for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
-    const PlacedChunk& placed = graph.chunks[rank * graph.chunks_per_rank + c];
-    count += RepeatedBlocks(graph.program, graph.program.chunks[placed.kind]);
-  }
-  return count;
-}
 
 // What follows is written before it is read, so nothing is cleared.
 template <typename T>
@@ -258,17 +258,24 @@ void GrowTo(size_t count, std::vector<T>& values) {
 void Reset(const ExecutionGraph& graph, int64_t rank, ClassTimes& times) {
   const size_t passes = Passes(graph, rank).size();
   GrowTo(passes, times.pass_start);
-  GrowTo(CountSegments(graph, rank, passes), times.segments);
+  // Behind each pass there may be a place for its transfer; passes that run
+  // block by block make room for themselves.
+  GrowTo(2 * passes + kFinishOperators, times.segments);
+  times.blockwise.clear();
+  times.slowed = 0;
+  times.traffic.Clear();
   for (auto& sent : times.sent) GrowTo(passes + 1, sent);
   times.segment_count = 0;
   times.sent_count = {};
   times.sent_left_out = {};
-  if (graph.turns_back) {
-    for (auto& handed : times.handed) {
-      handed.resize(static_cast<size_t>(graph.program.micro_batches));
+  if (TakesByChunk(graph)) {
+    const size_t lists = 2 * static_cast<size_t>(graph.chunks_per_rank);
+    GrowTo(lists, times.handed);
+    for (size_t i = 0; i < lists; ++i) {
+      GrowTo(static_cast<size_t>(graph.program.micro_batches), times.handed[i]);
     }
-    times.handed_count = {};
-    times.taken_count = {};
+    times.handed_count.assign(lists, 0);
+    times.taken_count.assign(lists, 0);
     times.held = 0;
   }
   times.received_count = {};
@@ -291,6 +298,9 @@ void StartGathers(const CostedGraph& costed, int64_t rank_class,
       times.data_free +=
           CollectiveSeconds(costed, graph.buckets[b].gather, rank_class);
       times.data.push_back({start, times.data_free});
+      times.traffic.Issue(
+          start, times.data_free - start,
+          LeavesNode(costed, graph.buckets[b].gather, rank_class));
     }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,11 @@ struct Segment {
     kBackwardPass,
     kWeightPass,
     kForwardBlock,
+    kBackwardBlock,
+    kWeightBlock,
+    /// A block's catching up on what it was slowed by, or the place of a
+    /// transfer that starts later than its pass ends.
+    kDelay,
     kOperator
   };
   double start = 0;
@@ -34,8 +40,55 @@ struct Segment {
   /// where there is none.
   double busy_end = 0;
   What what = What::kOperator;
-  /// Chunk kind of a pass, or block.
+  /// Of a pass into `Folds::passes`, of a block into `Folds::blocks`.
   int32_t index = 0;
+};
+
+/// A pass that stands in the segments block by block.
+struct BlockwisePass {
+  size_t pass = 0;
+  /// The segment of its first block.
+  size_t segment = 0;
+};
+
+/// The data stream of a rank class as long as passes run, as if no other kind
+/// of pipeline were waited for: what contention comes from.
+struct DataTraffic {
+  /// When all that was issued so far has ended; of that, what leaves the node.
+  double until = 0;
+  double links_until = 0;
+  /// What leaves the node, in the order of time, and the first that may not yet
+  /// have ended.
+  std::vector<Interval> on_links;
+  size_t next_on_links = 0;
+  /// When the buckets became ready, in the order in which they did.
+  std::vector<double> ready;
+
+  /// Adds what is issued at `time`.
+  void Issue(double time, double seconds, bool leaves_node) {
+    const double start = std::max(time, until);
+    until = start + seconds;
+    if (!leaves_node) return;
+    links_until = until;
+    on_links.push_back({start, until});
+  }
+  /// When what is under way over links at `time`, which never goes back, has
+  /// ended; else `time`.
+  double Behind(double time) {
+    while (next_on_links < on_links.size() &&
+           on_links[next_on_links].end <= time) {
+      ++next_on_links;
+    }
+    const bool under_way = next_on_links < on_links.size() &&
+                           on_links[next_on_links].start <= time;
+    return under_way ? on_links[next_on_links].end : time;
+  }
+  void Clear() {
+    until = links_until = 0;
+    on_links.clear();
+    next_on_links = 0;
+    ready.clear();
+  }
 };
 
 /// One rank class in time. Where a steady state was left out, this is simulated
@@ -47,6 +100,11 @@ struct ClassTimes {
   /// All that computes, in the order of time: the first `segment_count`.
   std::vector<Segment> segments;
   size_t segment_count = 0;
+  /// In the order of the schedule.
+  std::vector<BlockwisePass> blockwise;
+  /// Time by which blocks beside the data stream last longer than alone.
+  double slowed = 0;
+  DataTraffic traffic;
   /// Transfers to the next rank and to the previous one, in the order of time:
   /// the first `sent_count`, and behind them one that never starts.
   std::array<std::vector<Interval>, 2> sent;
@@ -63,14 +121,13 @@ struct ClassTimes {
   // While the simulation runs: how far the class has come.
   size_t passes_done = 0;
   std::array<size_t, 2> received_count = {};
-  // Where the way turns back: when what passes hand on has arrived, by chunk
-  // and direction (`HandedIndex`), and how much of it has been taken from the
-  // classes that hand it on, by the pass that takes it.
-  std::array<std::vector<double>, 4> handed;
-  std::array<size_t, 4> handed_count = {};
-  std::array<size_t, 4> taken_count = {};
-  /// Where the way turns back: time in which the compute stream was held by
-  /// transfers.
+  // Where passes are taken chunk by chunk: when what they hand on has arrived,
+  // by chunk and direction (`HandedIndex`), and how much of it has been taken
+  // from the classes that hand it on, by the pass that takes it.
+  std::vector<std::vector<double>> handed;
+  std::vector<size_t> handed_count;
+  std::vector<size_t> taken_count;
+  /// There: time in which the compute stream was held by transfers.
   double held = 0;
   double compute_free = 0;
   double data_free = 0;
@@ -87,16 +144,21 @@ inline constexpr size_t kFinishOperators = 2;
 /// What the event loop has to know of the passes of one chunk in one direction.
 struct PassPlan {
   double duration = 0;
-  int32_t kind = 0;
+  /// Into `Folds::passes`, of the first variant and of that of the class.
+  int32_t first_variant = 0;
+  int32_t folded = 0;
   bool receives = false;
   bool sends = false;
   /// Micro-batch 0 goes block by block, as parameters are gathered.
   bool gathers = false;
+  /// Gradients are complete behind it, in the last micro-batch or in each, and
+  /// reduced beside what follows.
+  bool reduces = false;
   lower::Way output_way = lower::Way::kNone;
 };
 
-/// Where the way turns back: the class, and its list of what it hands on, from
-/// which the input of a pass comes.
+/// Where passes are taken chunk by chunk: the class, and its list of what it
+/// hands on, from which the input of a pass comes.
 struct PassSource {
   size_t rank_class = 0;
   size_t list = 0;
@@ -113,6 +175,8 @@ struct ClassPlan {
   std::array<size_t, 2> sender = {};
   /// Seconds of a transfer to the next and to the previous rank.
   std::array<double, 2> send_seconds = {};
+  /// Whether it leaves the node.
+  std::array<bool, 2> send_leaves = {};
 };
 
 /// The whole iteration, one entry a rank class.
@@ -125,7 +189,7 @@ struct IterationTimes {
   std::vector<ClassPlan> plans;
   /// `(class * chunks a rank + chunk) * kDirections + direction`.
   std::vector<PassPlan> pass_plans;
-  /// The same, where the way turns back.
+  /// The same, where passes are taken chunk by chunk.
   std::vector<PassSource> pass_sources;
 };
 
@@ -134,6 +198,12 @@ struct IterationTimes {
 int64_t NextClass(const Placement& placement, int64_t rank_class);
 int64_t PreviousClass(const Placement& placement, int64_t rank_class);
 /// \}
+
+/// True if what goes over a link need not be taken in the order in which it is
+/// sent, because passes form chains: each chunk takes its own.
+inline bool TakesByChunk(const ExecutionGraph& graph) {
+  return graph.turns_back || graph.overlaps.experts;
+}
 
 /// Where a pass hands on its output, in `ClassTimes::handed`.
 inline size_t HandedIndex(int32_t chunk, size_t direction) {

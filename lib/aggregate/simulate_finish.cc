@@ -101,6 +101,7 @@ class Finish {
       }
     }
     while (left > 0 && at > 0) left -= Reduces(passes[--at]) ? 1 : 0;
+    size_t ready = 0;
     for (; at < passes.size(); ++at) {
       if (!Reduces(passes[at])) continue;
       const PlacedChunk& chunk = ChunkOf(graph_, rank, passes[at]);
@@ -109,11 +110,13 @@ class Finish {
         Reduce(rank, bucket.reduce, [&](int64_t c) {
           const ClassTimes& mine = times_.classes[c];
           if (!graph_.overlaps.grad_reduce) return mine.compute_free;
-          return mine.pass_start[at] + ReadyAt(graph_.program, folds_,
-                                               chunk.kind, VariantOf(folds_, c),
-                                               bucket);
+          if (costed_.contention.any()) return mine.traffic.ready[ready];
+          return mine.pass_start[at] +
+                 ReadyAt(graph_.program, folds_, chunk.kind,
+                         VariantOf(folds_, c, at), bucket);
         });
         Reduce(rank, bucket.reduce_replicas, [](int64_t) { return 0.0; });
+        ++ready;
       }
     }
   }

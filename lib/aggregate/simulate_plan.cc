@@ -3,20 +3,27 @@
 namespace lmsimbench::aggregate {
 namespace {
 
-// Where the input of a pass comes from where the way turns back.
+// Where the input of a pass comes from where passes are taken chunk by chunk.
 PassSource SourceOf(const ExecutionGraph& graph, int64_t rank_class,
                     int32_t chunk, Direction direction) {
   const int64_t rank = graph.placement.classes[rank_class].pipeline_rank;
   const lower::Way input = lower::InputWay(graph, rank, chunk, direction);
   int64_t from = rank_class;
-  if (input == lower::Way::kToNext) {
+  int32_t sender = chunk;
+  if (input == lower::Way::kStays) {
+    sender = 1 - chunk;
+  } else if (input == lower::Way::kToNext) {
     from = PreviousClass(graph.placement, rank_class);
+    // Round the ring it comes from the chunk before.
+    if (!graph.turns_back && rank == 0) --sender;
   } else if (input == lower::Way::kToPrevious) {
     from = NextClass(graph.placement, rank_class);
+    if (!graph.turns_back && rank == graph.placement.pp - 1) ++sender;
+  } else {
+    return {};
   }
   return {static_cast<size_t>(from),
-          HandedIndex(input == lower::Way::kStays ? 1 - chunk : chunk,
-                      static_cast<size_t>(direction))};
+          HandedIndex(sender, static_cast<size_t>(direction))};
 }
 
 // The plan of a chunk's passes in one direction.
@@ -27,9 +34,9 @@ PassPlan PlanOf(const ExecutionGraph& graph, const Folds& folds,
       graph.chunks[rank * graph.chunks_per_rank + chunk];
   const Chunk& blocks = graph.program.chunks[placed.kind];
   PassPlan plan;
-  plan.duration =
-      folds.pass(placed.kind, direction, VariantOf(folds, rank_class)).duration;
-  plan.kind = placed.kind;
+  plan.first_variant = folds.Index(placed.kind, direction, 0);
+  plan.folded = plan.first_variant + VariantOf(folds, rank_class);
+  plan.duration = folds.passes[plan.folded].duration;
   plan.receives =
       lower::InputWay(graph, rank, chunk, direction) != lower::Way::kNone;
   plan.output_way = lower::OutputWay(graph, rank, chunk, direction);
@@ -37,6 +44,9 @@ PassPlan PlanOf(const ExecutionGraph& graph, const Folds& folds,
                plan.output_way == lower::Way::kToPrevious;
   plan.gathers = direction == Direction::kForward && GathersAtBegin(graph) &&
                  blocks.begin_run < blocks.end_run;
+  plan.reduces = direction == lower::LastDirection(graph.program) &&
+                 graph.overlaps.grad_reduce &&
+                 placed.begin_bucket < placed.end_bucket;
   return plan;
 }
 
@@ -69,6 +79,8 @@ void MakePlans(const CostedGraph& costed, const Folds& folds,
                    static_cast<size_t>(NextClass(graph.placement, rank_class))};
     plan.send_seconds = {CollectiveSeconds(costed, graph.transfer, rank_class),
                          CollectiveSeconds(costed, graph.transfer, previous)};
+    plan.send_leaves = {LeavesNode(costed, graph.transfer, rank_class),
+                        LeavesNode(costed, graph.transfer, previous)};
     times.plans.push_back(plan);
 
     for (int32_t i = 0; i < graph.chunks_per_rank; ++i) {
@@ -78,7 +90,7 @@ void MakePlans(const CostedGraph& costed, const Folds& folds,
             d < folds.directions
                 ? PlanOf(graph, folds, rank_class, i, direction)
                 : PassPlan());
-        if (!graph.turns_back) continue;
+        if (!TakesByChunk(graph)) continue;
         times.pass_sources.push_back(SourceOf(graph, rank_class, i, direction));
       }
     }

@@ -170,7 +170,7 @@ void SteadySearch::RunUntil(size_t pass) {
 // Passes have to depend on nothing but on passes and transfers.
 bool SteadySearch::MayRepeat() const {
   const ExecutionGraph& graph = costed_.graph;
-  return !graph.turns_back &&
+  return !TakesByChunk(graph) &&
          (!graph.reduces_every_backward || !graph.units.empty());
 }
 
@@ -225,13 +225,20 @@ double SteadySearch::FreeBefore(size_t rank_class, size_t units) const {
 // many units ago, but for one shift.
 bool SteadySearch::IsRepeated(size_t kind, size_t units) const {
   const size_t first = kind * pp_;
+  for (size_t c = first; c < first + pp_; ++c) {
+    // Of the data stream nothing is compared, so it must have come to rest.
+    // From then on each pass has a duration, and one segment.
+    const ClassTimes& mine = times_.classes[c];
+    if (mine.pass_start[run_until_ - units * unit_] < mine.traffic.until ||
+        mine.data_free > FreeBefore(c, units)) {
+      return false;
+    }
+  }
   const double shift = Shift(kind, units);
   for (size_t c = first + 1; c < first + pp_; ++c) {
     if (FreeBefore(c, 0) - FreeBefore(c, units) != shift) return false;
   }
   for (size_t c = first; c < first + pp_; ++c) {
-    // Of the data stream nothing is compared, so it must have come to rest.
-    if (times_.classes[c].data_free > FreeBefore(c, units)) return false;
     for (size_t d = 0; d < 2; ++d) {
       if (!IsLinkRepeated(c, d, units, shift)) return false;
     }

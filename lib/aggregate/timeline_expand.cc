@@ -25,7 +25,9 @@ class ClassTimeline {
     slices_[static_cast<int>(stream)].push_back(slice);
   }
 
+  void CatchUp(double, double) {}
   void WaitForHost(double, double) {}
+  void Hide(double) {}
 
   void Memory(double time_s, const AllocatedMemory& memory) {
     // A change upward takes the place of what was before it at that moment, so

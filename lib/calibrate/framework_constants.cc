@@ -82,6 +82,7 @@ std::vector<FrameworkConstant> FrameworkConstants() {
       {{"tensor_factor", 1, 0.05, 3, 0.4}, 1},
       {{"expert_factor", 1, 0.05, 4, 0.5}, 1},
       {{"data_factor", 1, 0.05, 8, 0.5}, 1},
+      {{"contention", 0.1, 0.01, 1, 0.7}, 0.2, true},
       {{"gather_rank_s", 20e-6, 1e-7, 20e-3, 2}, 1e-3},
       {{"transfer_s", 20e-6, 1e-6, 0.05, 1.5}, 500e-6},
       {{"iteration_s", 5e-3, 1e-4, 2, 2}, 50e-3},

@@ -196,6 +196,7 @@ absl::StatusOr<double> FrameworkFit::Predicted(
     RunInside(parameters, costed_.graph.program.operators,
               absl::MakeSpan(costed_.operators));
     RunInside(parameters, costed_.spanned, absl::MakeSpan(costed_.collectives));
+    costed_.contention = ContentionInside(parameters);
   } else {
     KeepInside(parameters, costed_.graph.program);
   }

@@ -78,14 +78,6 @@ absl::Status CheckModelled(const Workload& workload,
         "optimizer state of experts over a part (zero_group {}) of the ranks",
         config.zero_group));
   }
-  const bool is_dual = config.schedule == Schedule::kDualPipe ||
-                       config.schedule == Schedule::kDualPipeV;
-  if (is_dual && IsYes(config.overlap_expert)) {
-    return NotModelled(fmt::format(
-        "overlap_expert under schedule {}: communication of experts in one "
-        "pass beside the computation of another",
-        std::string(Name(config.schedule))));
-  }
   if (config.zero == ZeroStage::kParameters &&
       SplitsBackward(config.schedule)) {
     return NotModelled(fmt::format(

@@ -47,6 +47,15 @@ class CompositeModel : public CostModel {
     return Ask(system, collectives, costs);
   }
 
+  // That of the first part that says anything.
+  Contention DoContentionOn(const System& system) const override {
+    for (const std::unique_ptr<CostModel>& part : parts_) {
+      const absl::StatusOr<Contention> contention = part->ContentionOn(system);
+      if (contention.ok() && contention->any()) return *contention;
+    }
+    return {};
+  }
+
   std::vector<std::unique_ptr<CostModel>> parts_;
 };
 

@@ -1,17 +1,9 @@
-#include <cmath>
-
 #include "fmt/format.h"
 #include "lib/lower/check_graph.h"
 #include "lmsimbench/pipeline.h"
 
 namespace lmsimbench {
 namespace {
-
-// Sums of such seconds are exact: `CostedGraph`.
-double Rounded(double seconds) {
-  constexpr double kTicks = 1099511627776.0;  // 2^40
-  return std::nearbyint(seconds * kTicks) / kTicks;
-}
 
 // Numbers each group's distinct spans in the order in which the classes show
 // them.
@@ -43,9 +35,9 @@ void SpanCollectives(CostedGraph& costed) {
     for (size_t k = 0; k < classes.size(); ++k) {
       if (costed.span_ordinal[k * kGroups + group] != entries) continue;
       ++entries;
-      costed.spanned.push_back(
-          {collective, graph.placement.spans[classes[k].span[group]],
-           graph.placement.pp});
+      costed.spanned.push_back({collective,
+                                graph.placement.spans[classes[k].span[group]],
+                                graph.placement.pp});
     }
   }
 }
@@ -67,8 +59,8 @@ absl::Status Ask(const CostModel& model, const System& system, const char* what,
     if (costs[i].evidence == Evidence::kNotAnswered) {
       return NotAnswered(model, what, questions[i]);
     }
-    costs[i].seconds = Rounded(costs[i].seconds);
-    costs[i].host_s = Rounded(costs[i].host_s);
+    costs[i].seconds = WholeTicks(costs[i].seconds);
+    costs[i].host_s = WholeTicks(costs[i].host_s);
   }
   return absl::OkStatus();
 }
@@ -103,6 +95,10 @@ absl::Status CostGraphInto(const ExecutionGraph& graph, const CostModel& model,
   absl::Status status = lower::CheckGraph(graph);
   if (!status.ok()) return status;
   costed.graph = graph;
+  absl::StatusOr<Contention> contention =
+      model.ContentionOn(graph.placement.system);
+  if (!contention.ok()) return contention.status();
+  costed.contention = *contention;
   costed.operators.resize(graph.program.operators.size());
   status = Ask(model, graph.placement.system, "operator",
                absl::MakeConstSpan(costed.graph.program.operators),

@@ -89,6 +89,15 @@ absl::Status CostModel::Costs(const System& system,
   });
 }
 
+absl::StatusOr<Contention> CostModel::ContentionOn(const System& system) const {
+  const Contention contention = DoContentionOn(system);
+  if (IsTime(contention.compute)) return contention;
+  return absl::InternalError(fmt::format(
+      "cost model '{}' says that computation beside communication takes {} of "
+      "its time more; this has to be finite and not negative",
+      name_, contention.compute));
+}
+
 absl::Status CostModel::DoOperatorCosts(const System&,
                                         absl::Span<const Operator>,
                                         absl::Span<Cost>) const {
@@ -100,6 +109,8 @@ absl::Status CostModel::DoCollectiveCosts(const System&,
                                           absl::Span<Cost>) const {
   return absl::OkStatus();
 }
+
+Contention CostModel::DoContentionOn(const System&) const { return {}; }
 
 std::string Describe(const Operator& op) {
   return fmt::format("{}, {}, {}, {}", Text(Name(op.kind)), Text(Name(op.pass)),

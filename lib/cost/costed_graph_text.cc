@@ -82,6 +82,16 @@ std::string ToText(const CostedGraph& costed) {
                     cost.host_s * 1e6, Column(rate, 1e9),
                     Text(Name(cost.evidence)), Describe(spanned));
   }
+  const Contention& contention = costed.contention;
+  if (contention.compute > 0) {
+    text += fmt::format(
+        "computation beside communication takes {:.1f} % more time\n",
+        100 * contention.compute);
+  }
+  if (contention.links) {
+    text +=
+        "what leaves the node waits for what leaves it on the data stream\n";
+  }
   return text;
 }
 
@@ -96,6 +106,10 @@ std::string ToJson(const CostedGraph& costed) {
   for (size_t i = 0; i < costed.collectives.size(); ++i) {
     json["collectives"].push_back(
         JsonOf(costed.spanned[i], costed.collectives[i]));
+  }
+  if (costed.contention.any()) {
+    json["contention"] = {{"compute", costed.contention.compute},
+                          {"links", costed.contention.links}};
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -131,6 +131,11 @@ class FrameworkModel final : public CostModel {
     return Inside(system, collectives, costs);
   }
 
+  Contention DoContentionOn(const System& system) const override {
+    const FrameworkParameters* found = FindFramework(fitted_, system);
+    return ContentionInside(found == nullptr ? parameters_ : *found);
+  }
+
   template <typename Question>
   absl::Status Inside(const System& system,
                       absl::Span<const Question> questions,
@@ -186,6 +191,13 @@ void RunInside(const FrameworkParameters& parameters,
     cost.seconds += parameters.skew_s;
     cost.host_s += HostSeconds(parameters, span, pipeline_ranks > 1);
   }
+}
+
+Contention ContentionInside(const FrameworkParameters& parameters) {
+  Contention contention;
+  contention.compute = parameters.contention;
+  contention.links = true;
+  return contention;
 }
 
 const FrameworkParameters* FindFramework(

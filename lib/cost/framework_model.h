@@ -13,4 +13,7 @@ void RunInside(const FrameworkParameters& parameters,
                absl::Span<Cost> costs);
 /// \}
 
+/// What communication is in the way of, inside a framework.
+Contention ContentionInside(const FrameworkParameters& parameters);
+
 }  // namespace lmsimbench

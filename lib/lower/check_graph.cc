@@ -113,7 +113,7 @@ absl::Status CheckPasses(const ExecutionGraph& graph, int64_t rank) {
           rank, PassNotation(pass), FirstMicroBatch(graph, pass.chunk),
           EndMicroBatch(graph, pass.chunk) - 1);
     }
-    if (pass.with_next && !graph.turns_back) {
+    if (pass.with_next && !graph.turns_back && !graph.overlaps.experts) {
       return Unsound(
           "pipeline rank {} has the pass {} in a chain, which chunks that go "
           "round the ring do not have",
@@ -127,6 +127,20 @@ absl::Status CheckPasses(const ExecutionGraph& graph, int64_t rank) {
     }
   }
   const auto passes = Passes(graph, rank);
+  for (size_t i = 1; i < passes.size(); ++i) {
+    if (!passes[i - 1].with_next) continue;
+    for (size_t j = i; j > 0 && passes[j - 1].with_next; --j) {
+      if (passes[j - 1].micro_batch != passes[i].micro_batch ||
+          passes[j - 1].chunk != passes[i].chunk ||
+          passes[i].direction == Direction::kForward ||
+          passes[j - 1].direction != Direction::kForward) {
+        continue;
+      }
+      return Unsound(
+          "pipeline rank {} has {} and {} in one chain, which waits for itself",
+          rank, PassNotation(passes[j - 1]), PassNotation(passes[i]));
+    }
+  }
   if (!passes.empty() && passes.back().with_next) {
     return Unsound("pipeline rank {} ends its schedule within a chain, with {}",
                    rank, PassNotation(passes.back()));

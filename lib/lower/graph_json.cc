@@ -72,6 +72,7 @@ std::string ToJson(const ExecutionGraph& graph) {
   json["overlaps"] = {{"grad_reduce", graph.overlaps.grad_reduce},
                       {"param_gather", graph.overlaps.param_gather},
                       {"p2p", graph.overlaps.p2p}};
+  if (graph.overlaps.experts) json["overlaps"]["experts"] = true;
   json["reduces_every_backward"] = graph.reduces_every_backward;
   Json& collectives = json["collectives"] = Json::array();
   for (const Collective& collective : graph.collectives) {

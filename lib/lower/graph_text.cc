@@ -372,14 +372,16 @@ std::string ToText(const ExecutionGraph& graph) {
   const Overlaps& overlaps = graph.overlaps;
   text += fmt::format(
       "beside computation: gradient reduction {}, parameter gathers {}, sends "
-      "{}\n",
+      "{}{}\n",
       overlaps.grad_reduce ? "yes" : "no", overlaps.param_gather ? "yes" : "no",
-      overlaps.p2p ? "yes" : "no");
+      overlaps.p2p ? "yes" : "no",
+      overlaps.experts ? ", experts of another micro-batch yes" : "");
   text += "F2.1: forward pass of micro-batch 2 through chunk 1 of its rank\n";
   if (graph.turns_back) {
-    text +=
-        "chunks 1 are passed from the last rank to the first; F+B: passes of a "
-        "chain\n";
+    text += "chunks 1 are passed from the last rank to the first\n";
+  }
+  if (graph.turns_back || overlaps.experts) {
+    text += "F+B: passes of a chain\n";
   }
   AppendCollectives(graph, text);
   AppendBuckets(graph, text);

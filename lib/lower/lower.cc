@@ -229,6 +229,12 @@ void AddFinish(const ParallelConfig& config, ExecutionGraph& graph) {
           : -1;
 }
 
+// True if a forward pass can go together with gradients of another micro-batch.
+bool PairsMicroBatches(Schedule schedule) {
+  return schedule == Schedule::kInterleaved1F1B ||
+         schedule == Schedule::kDualPipe || schedule == Schedule::kDualPipeV;
+}
+
 }  // namespace
 
 absl::Status LowerInto(const Program& program, const Placement& placement,
@@ -257,6 +263,9 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
   graph.overlaps.p2p = config.overlap_p2p == YesNo::kNotStated
                            ? interleaved || SplitsBackward(*schedule)
                            : IsYes(config.overlap_p2p);
+  graph.overlaps.experts = IsYes(config.overlap_expert) &&
+                           placement.ep * placement.etp > 1 &&
+                           PairsMicroBatches(*schedule);
   graph.bidirectional = *schedule == Schedule::kDualPipe;
   graph.turns_back = IsVShaped(*schedule) || graph.bidirectional;
   graph.reduces_every_backward = units || config.zero == ZeroStage::kGradients;
@@ -272,6 +281,7 @@ absl::Status LowerInto(const Program& program, const Placement& placement,
         std::string(Name(*schedule)), shape.chunks));
   }
   shape.micro_batches = program.micro_batches;
+  shape.overlaps_experts = graph.overlaps.experts;
   shape.group = GroupSize(config, *schedule, shape.micro_batches);
   status = CheckPasses(shape);
   if (!status.ok()) return status;

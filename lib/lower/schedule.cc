@@ -45,7 +45,8 @@ class Cursor {
 // Forward passes before the first backward one. Megatron-LM's counts: each
 // later rank needs one less; with several chunks a rank first runs a group
 // through all but its last chunk, and the way to the end of the pipeline and
-// back is taken twice.
+// back is taken twice. Where a forward pass goes together with the backward
+// pass behind it, it is one of a later micro-batch.
 int64_t WarmUp(const ScheduleShape& shape, int64_t pipeline_rank) {
   const int64_t passes = shape.micro_batches * shape.chunks;
   const int64_t to_the_end = shape.pp - 1 - pipeline_rank;
@@ -53,8 +54,9 @@ int64_t WarmUp(const ScheduleShape& shape, int64_t pipeline_rank) {
     case Schedule::kGPipe:
       return passes;
     case Schedule::kInterleaved1F1B:
-      return std::min(passes,
-                      2 * to_the_end + (shape.chunks - 1) * shape.group);
+      return std::min(passes, 2 * to_the_end +
+                                  (shape.chunks - 1) * shape.group +
+                                  (shape.overlaps_experts ? 1 : 0));
     default:
       return std::min(passes, to_the_end);
   }
@@ -74,7 +76,8 @@ Pass* WriteSchedule(const ScheduleShape& shape, int64_t pipeline_rank,
   Cursor backward(shape, Direction::kBackward);
   for (int64_t i = 0; i < warm_up; ++i) *next++ = forward.Next();
   for (int64_t i = warm_up; i < count; ++i) {
-    *next++ = forward.Next();
+    *next = forward.Next();
+    next++->with_next = shape.overlaps_experts;
     *next++ = backward.Next();
   }
   for (int64_t i = 0; i < warm_up; ++i) *next++ = backward.Next();

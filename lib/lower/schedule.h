@@ -17,6 +17,9 @@ struct ScheduleShape {
   /// Micro-batches that a rank runs through a chunk before it turns to the
   /// next one.
   int64_t group = 1;
+  /// Communication of experts in a pass runs beside the computation of another
+  /// micro-batch (`Overlaps::experts`).
+  bool overlaps_experts = false;
 };
 
 /// Passes of a pipeline rank.

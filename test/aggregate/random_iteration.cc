@@ -240,7 +240,6 @@ RandomIteration MakeRandomSplitIteration(std::mt19937_64& random) {
     // Two micro-batches for each rank are the least.
     const int64_t micro_batches = 2 * (config.pp + Between(random, 0, 4));
     made.workload.global_batch = micro_batches * config.dp * config.micro_batch;
-    if (random() % 4 != 0) config.overlap_expert = YesNo::kNo;
   }
   return made;
 }
@@ -312,6 +311,12 @@ absl::Status RandomCostModel::DoCollectiveCosts(
     }
   }
   return absl::OkStatus();
+}
+
+Contention RandomCostModel::DoContentionOn(const System&) const {
+  if (!has_contention_) return {};
+  constexpr double kFactors[] = {0, 0.3, 0.7, 2};
+  return {kFactors[seed_ / 2 % 4], seed_ % 2 == 0};
 }
 
 }  // namespace lmsimbench

@@ -42,14 +42,17 @@ class RandomCostModel final : public CostModel {
  public:
   /// With `has_host` some costs have time of the host. Transfers along the
   /// pipeline take `slow_links` times what is drawn, what is gathered and
-  /// reduced over data parallelism `slow_data` times.
+  /// reduced over data parallelism `slow_data` times. With `has_contention`
+  /// communication slows what is beside it.
   explicit RandomCostModel(uint64_t seed, bool has_host = false,
-                           double slow_links = 1, double slow_data = 1)
+                           double slow_links = 1, double slow_data = 1,
+                           bool has_contention = false)
       : CostModel("random"),
         seed_(seed),
         has_host_(has_host),
         slow_links_(slow_links),
-        slow_data_(slow_data) {}
+        slow_data_(slow_data),
+        has_contention_(has_contention) {}
 
  private:
   absl::Status DoOperatorCosts(const System& system,
@@ -58,11 +61,13 @@ class RandomCostModel final : public CostModel {
   absl::Status DoCollectiveCosts(
       const System& system, absl::Span<const SpannedCollective> collectives,
       absl::Span<Cost> costs) const override;
+  Contention DoContentionOn(const System& system) const override;
 
   uint64_t seed_;
   bool has_host_;
   double slow_links_;
   double slow_data_;
+  bool has_contention_;
 };
 
 }  // namespace lmsimbench

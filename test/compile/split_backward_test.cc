@@ -150,12 +150,6 @@ TEST_CASE("what split schedules do not go with is refused by name") {
                Contains("sharded parameters (ZeRO-3) under schedule " +
                         std::string(Name(schedule))));
   }
-  for (const Schedule schedule : {Schedule::kDualPipe, Schedule::kDualPipeV}) {
-    ParallelConfig config = Pipeline(2, schedule);
-    config.overlap_expert = YesNo::kYes;
-    CHECK_THAT(refusal(config), Contains("overlap_expert under schedule " +
-                                         std::string(Name(schedule))));
-  }
 }
 
 TEST_CASE("the texts of a split program show its weight steps") {

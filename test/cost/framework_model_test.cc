@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch2/catch.hpp"
+#include "lmsimbench/cost_models.h"
 #include "lmsimbench/framework.h"
 #include "test/cost/fixed_model.h"
 
@@ -143,6 +144,26 @@ TEST_CASE("What is fitted has its place in its range") {
     CHECK(fitted.parameters.matrix_factor > 0);
     CHECK(fitted.parameters.operator_s > 0);
   }
+}
+
+TEST_CASE("a framework says how much communication is in the way") {
+  FrameworkParameters parameters;
+  parameters.contention = 0.25;
+  const auto contention = Inside(parameters)->ContentionOn({});
+  REQUIRE(contention.ok());
+  CHECK(contention->compute == 0.25);
+  CHECK(contention->links);
+  std::vector<std::unique_ptr<CostModel>> parts;
+  parts.push_back(
+      std::make_unique<FixedModel>(Cost{1e-3, Evidence::kMeasured}));
+  CHECK_FALSE(parts[0]->ContentionOn({})->any());
+  parts.push_back(Inside(parameters));
+  CHECK(
+      MakeCompositeModel("both", std::move(parts))->ContentionOn({})->compute ==
+      0.25);
+  parameters.contention = -1;
+  CHECK(Inside(parameters)->ContentionOn({}).status().code() ==
+        absl::StatusCode::kInternal);
 }
 
 }  // namespace

@@ -156,6 +156,12 @@ TEST_CASE("chains of passes that are not modelled are refused") {
     graph.passes.back().with_next = true;
     CheckRefused(graph, "pipeline rank 1 ends its schedule within a chain");
   }
+  SECTION("with both passes of a micro-batch through a chunk") {
+    graph = Lowered(SmallWorkload(4, 3), Pipeline(1));
+    graph.overlaps.experts = true;
+    At(graph, 0, 0).with_next = true;
+    CheckRefused(graph, "has F0.0 and B0.0 in one chain");
+  }
   SECTION("round the ring") {
     graph = Lowered(SmallWorkload(2, 3), Pipeline(2));
     At(graph, 0, 1).with_next = true;
