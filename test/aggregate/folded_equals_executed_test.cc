@@ -103,7 +103,7 @@ int Compare(int cases, uint64_t seed, Make&& make, double slow_links = 1) {
     // The host is slower than the device now and then, and communication gets
     // in the way.
     const RandomCostModel model(random(), tried % 3 == 0, slow_links,
-                                tried % 2 == 0);
+                                tried % 5 == 0 ? 20 : 1, tried % 2 == 0);
     if (!IsLegal(made.workload, made.config, kNoCount)) continue;
     CAPTURE(tried, fmt::format("{}", made.config),
             fmt::format("{}", made.workload));
