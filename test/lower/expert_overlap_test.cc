@@ -9,8 +9,9 @@ namespace lmsimbench::lower {
 namespace {
 
 std::string Schedule(ScheduleShape shape, int64_t rank) {
-  std::vector<Pass> passes;
-  AppendSchedule(shape, rank, passes);
+  std::vector<Pass> passes(
+      static_cast<size_t>(CountPasses(shape)));
+  WriteSchedule(shape, rank, passes.data());
   std::string text;
   for (const Pass& pass : passes) {
     text += PassNotation(pass) + (pass.with_next ? "+" : " ");
