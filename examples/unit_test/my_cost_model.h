@@ -28,6 +28,7 @@ class MyCostModel : public lmsimbench::CostModel {
     const lmsimbench::Accelerator& device = system.accelerator;
     for (size_t i = 0; i < operators.size(); ++i) {
       const lmsimbench::Operator& op = operators[i];
+      if (op.computation == Computation::kHost) continue;
       const double memory_s = op.bytes / (0.8 * device.memory_bandwidth);
       double compute_s = 0;
       if (op.computation == Computation::kMatrixMultiplication) {

@@ -55,15 +55,31 @@ struct RooflineParameters {
   double memory_efficiency = 0.8;
   /// Seconds that the shortest kernel takes.
   double launch_s = 4e-6;
+  /// \{ Share of the bandwidth that copies over the link to the host reach, and
+  /// work of the host in its memory. Estimates: no row of the measurements is
+  /// of them.
+  double host_link_efficiency = 0.8;
+  double host_memory_efficiency = 0.8;
+  /// \}
+  /// What a system does not state of its host is taken by the kind of its
+  /// device (`UnstatedHost`); else such a system is refused.
+  bool assumes_host = false;
 };
 
+/// What is taken of the host of a system that does not state its link and
+/// memory, in words, as `RooflineParameters::assumes_host` has it; empty: the
+/// system states both.
+std::string UnstatedHost(const System& system);
+
 /// max(operations / (peak * share), bytes / (memory bandwidth * share)) +
-/// launch, from the system's published figures alone. Answers every operator,
-/// no collective. FAILED_PRECONDITION names the figure that the system does not
-/// state for the operator's precision. Time does not fall when m, n, k, tokens
-/// or rows grow and stay aligned as they are. The parameters are those of the
-/// first platform of `fitted` that is the system's own (the same name and
-/// published figures) or has the same accelerator, else `parameters`.
+/// launch, from the system's published figures alone; of work of the host its
+/// bytes over the host's memory and of copies over the link, too. Answers every
+/// operator, no collective. FAILED_PRECONDITION names the figure that the
+/// system does not state for the operator's precision. Time does not fall when
+/// m, n, k, tokens or rows grow and stay aligned as they are. The parameters
+/// are those of the first platform of `fitted` that is the system's own (the
+/// same name and published figures) or has the same accelerator, else
+/// `parameters`.
 std::unique_ptr<CostModel> MakeRooflineModel(
     const RooflineParameters& parameters = {},
     std::vector<FittedOn<RooflineParameters>> fitted = {});

@@ -85,8 +85,10 @@
 ///    `embedding_gradients` on the data stream, which start when both ranks of
 ///    a pipeline are there; the gradient norm operator; the `gradient_norm`
 ///    collective on the data stream, which starts when all classes are there;
-///    the optimizer operator; and without `overlaps.param_gather` the gathers
-///    on the data stream, in the order of 1.
+///    the optimizer operator, where it runs on the host between the copies of
+///    the stage's gradients to the host and of its weights back, on the compute
+///    stream; and without `overlaps.param_gather` the gathers on the data
+///    stream, in the order of 1.
 /// 6. The iteration ends when the last class has ended.
 /// 7. *Units.* Where parameters are sharded (ZeRO-3, FSDP) the graph has a unit
 ///    for every block of the program and no buckets, and 1 does not apply. A

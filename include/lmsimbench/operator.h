@@ -46,6 +46,7 @@ enum class OperatorKind : uint8_t {
   kSharedExpertActivation,
   kSharedExpertDown,
   kMultiTokenProjection,  ///< two hidden widths to one
+  kHostCopy,  ///< between the memories of the device and of its host
 };
 template <>
 struct EnumNames<OperatorKind> {
@@ -85,9 +86,10 @@ struct EnumNames<OperatorKind> {
                                            "shared expert up",
                                            "shared expert activation",
                                            "shared expert down",
-                                           "multi-token projection"};
+                                           "multi-token projection",
+                                           "host copy"};
 };
-inline constexpr int kOperatorKinds = 37;
+inline constexpr int kOperatorKinds = 38;
 
 /// The part of the iteration an operator belongs to.
 enum class OperatorPass : uint8_t {
@@ -112,11 +114,13 @@ enum class Computation : uint8_t {
   kAttention,    ///< `batch` sequences, `query_tokens`, `key_tokens`, `heads`,
                  ///< `kv_heads`, `head_dim`, `causal`, `window`
   kElementwise,  ///< `rows` of `width` elements, bounded by memory
+  kHost,  ///< `rows` of `width` elements, bounded by the memory of the host
+          ///< and, of a copy (`OperatorKind::kHostCopy`), by the link to it
 };
 template <>
 struct EnumNames<Computation> {
   static constexpr const char* kNames[] = {"matrix multiplication", "attention",
-                                           "elementwise"};
+                                           "elementwise", "host"};
 };
 
 /// One computation of one device. Operators of a program are distinct: equal
@@ -151,7 +155,8 @@ struct Operator {
   /// Floating-point operations; multiply and add count as two. A causal mask
   /// or a window counts what lies inside only.
   double flops = 0;
-  /// Bytes that device memory has to move at least: inputs and outputs, once.
+  /// Bytes that device memory has to move at least: inputs and outputs, once;
+  /// of work of the host those that its memory has to move.
   double bytes = 0;
 
   /// Width of a value head of a fused attention core, where it is not

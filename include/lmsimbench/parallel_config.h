@@ -182,6 +182,10 @@ struct ParallelConfig {
   /// State kept in the host's memory.
   YesNo offload_weights = YesNo::kNotStated;
   YesNo offload_activations = YesNo::kNotStated;
+  /// All state of the optimizer, which the host then updates. Goes with every
+  /// `zero`: a rank copies what it updates, its shard or all. Frameworks ask
+  /// for a shard (DeepSpeed stages 1 to 3, Megatron-LM its distributed
+  /// optimizer).
   YesNo offload_optimizer = YesNo::kNotStated;
 
   /// Communication that runs beside computation.

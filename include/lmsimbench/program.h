@@ -159,9 +159,17 @@ struct Stage {
   int64_t weights_bytes = 0;
   int64_t gradients_bytes = 0;
   int64_t optimizer_bytes = 0;
-  /// Indices into `Program::operators`.
+  /// Indices into `Program::operators`. The optimizer runs on the host where
+  /// its state lies there: `Computation::kHost`.
   int32_t gradient_norm = 0;
   int32_t optimizer = 0;
+  /// Where it does, copies of the gradients to the host, in front of the
+  /// optimizer, and of the updated weights to the device, behind it; else -1.
+  int32_t gradients_to_host = -1;
+  int32_t weights_to_device = -1;
+  /// State of the optimizer that lies in the memory of the host for this
+  /// device: a 32-bit copy of the weights, and moments.
+  int64_t host_bytes = 0;
 };
 
 /// A choice that the workload or the configuration leaves open, and that

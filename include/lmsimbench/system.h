@@ -113,6 +113,11 @@ struct System {
   /// The software that trains on it, in the words of who says it ("NeMo
   /// 24.07"); empty: not stated.
   std::string framework;
+  /// Bandwidth of the link between a device and its host, one direction, and
+  /// a device's share of the bandwidth of its host's memory, in bytes per
+  /// second.
+  double host_link_bandwidth = kNoNumber;
+  double host_memory_bandwidth = kNoNumber;
 
   template <typename Visit, typename... Self>
   static void VisitFields(Visit&& visit, Self&... self) {
@@ -121,6 +126,8 @@ struct System {
     visit("devices", self.devices...);
     visit("network", self.network...);
     visit("framework", self.framework...);
+    visit("host_link_bandwidth", self.host_link_bandwidth...);
+    visit("host_memory_bandwidth", self.host_memory_bandwidth...);
   }
 
   friend bool operator==(const System& a, const System& b) {

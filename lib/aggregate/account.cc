@@ -221,8 +221,8 @@ void AddComputation(const ExecutionGraph& graph, const Folds& folds,
   }
   account.compute += times.slowed;
   account.delay += times.slowed;
-  for (const Segment& segment :
-       times.computing().subspan(times.segment_count - kFinishOperators)) {
+  for (const Segment& segment : times.computing().subspan(
+           times.segment_count - FinishOperators(graph.program.stages[rank]))) {
     account.compute += segment.end - segment.start;
   }
 }

@@ -44,6 +44,7 @@ void FillTime(const aggregate::ClassAccount& account,
   time.backward_s = sums.backward;
   time.recompute_s = account.recomputed;
   time.optimizer_s = sums.optimizer;
+  time.offload_s = sums.host_copies;
   time.tensor_communication_s = account.exposed_tensor;
   time.pipeline_communication_s = account.exposed_pipeline;
   time.data_communication_s = account.exposed_data;

@@ -496,7 +496,10 @@ class Executor {
     }
     for (int64_t c = 0; c < Classes(); ++c) {
       RunData(c, graph_.gradient_norm, all_s, NoPass());
-      RunOperator(c, graph_.program.stages[ClassAt(c).rank].optimizer);
+      const Stage& stage = graph_.program.stages[ClassAt(c).rank];
+      RunOperator(c, stage.gradients_to_host);
+      RunOperator(c, stage.optimizer);
+      RunOperator(c, stage.weights_to_device);
       if (!graph_.overlaps.param_gather) Gather(c);
     }
   }

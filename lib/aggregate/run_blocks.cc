@@ -54,7 +54,7 @@ class BlockRunner {
   // There is room for all but what passes that run block by block add.
   void MakeRoom(size_t needed) {
     const size_t passes = Passes(graph_, rank_).size();
-    needed += 2 * passes + kFinishOperators;
+    needed += 2 * passes + kMostFinishOperators;
     if (mine_.segments.size() < needed) mine_.segments.resize(2 * needed);
   }
 

@@ -260,7 +260,7 @@ void Reset(const ExecutionGraph& graph, int64_t rank, ClassTimes& times) {
   GrowTo(passes, times.pass_start);
   // Behind each pass there may be a place for its transfer; passes that run
   // block by block make room for themselves.
-  GrowTo(2 * passes + kFinishOperators, times.segments);
+  GrowTo(2 * passes + kMostFinishOperators, times.segments);
   times.blockwise.clear();
   times.slowed = 0;
   times.traffic.Clear();

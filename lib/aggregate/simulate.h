@@ -137,9 +137,14 @@ struct ClassTimes {
   }
 };
 
-/// Operators behind the last pass: gradient norm and optimizer. They are the
-/// last segments of every class.
-inline constexpr size_t kFinishOperators = 2;
+/// Operators behind the last pass of a pipeline rank: gradient norm, optimizer,
+/// and the copies to and from the host where it runs there. They are the last
+/// segments of every class.
+inline size_t FinishOperators(const Stage& stage) {
+  return size_t{2} + (stage.gradients_to_host >= 0 ? 1 : 0) +
+         (stage.weights_to_device >= 0 ? 1 : 0);
+}
+inline constexpr size_t kMostFinishOperators = 4;
 
 /// What the event loop has to know of the passes of one chunk in one direction.
 struct PassPlan {

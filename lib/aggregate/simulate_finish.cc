@@ -54,7 +54,9 @@ class Finish {
       ClassTimes& mine = times_.classes[c];
       if (graph_.gradient_norm >= 0) mine.compute_free = everyone;
       Data(c, graph_.gradient_norm);
+      Operator(c, stage(c).gradients_to_host);
       Operator(c, stage(c).optimizer);
+      Operator(c, stage(c).weights_to_device);
       if (!graph_.overlaps.param_gather) GatherParameters(c);
       mine.end = std::max(mine.compute_free, LastTransfer(c));
       times_.iteration_time = std::max(times_.iteration_time, mine.end);
@@ -166,6 +168,7 @@ class Finish {
   }
 
   void Operator(int64_t rank_class, int32_t op) {
+    if (op < 0) return;
     ClassTimes& mine = times_.classes[rank_class];
     const double start = mine.compute_free;
     mine.compute_free += costed_.operators[op].seconds;

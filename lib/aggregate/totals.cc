@@ -103,6 +103,9 @@ void AppendOperators(const CostedGraph& costed, int64_t rank_class,
         costed.operators[i].seconds;
     if (op.pass == OperatorPass::kForward) {
       sums.forward += seconds;
+    } else if (op.kind == OperatorKind::kHostCopy) {
+      sums.host_copies =
+          (IsStated(sums.host_copies) ? sums.host_copies : 0) + seconds;
     } else if (op.pass == OperatorPass::kOptimizer) {
       sums.optimizer += seconds;
     } else {
@@ -171,6 +174,10 @@ void CountRuns(const ExecutionGraph& graph, int64_t pipeline_rank,
   const Stage& stage = graph.program.stages[pipeline_rank];
   ++runs.operators[stage.gradient_norm];
   ++runs.operators[stage.optimizer];
+  for (const int32_t copy :
+       {stage.gradients_to_host, stage.weights_to_device}) {
+    if (copy >= 0) ++runs.operators[copy];
+  }
   Count(graph.replicated_gradients[pipeline_rank], 1, runs);
   if (graph.bidirectional) {
     Count(graph.copied_gradients[pipeline_rank], 1, runs);

@@ -28,10 +28,12 @@ struct RankRuns {
 /// Sums of a rank class that go beside its totals.
 struct ClassSums {
   /// Forward passes without what is recomputed; input and weight gradients;
-  /// gradient norm and optimizer.
+  /// gradient norm and optimizer; copies to and from the host, missing where
+  /// there are none.
   double forward = 0;
   double backward = 0;
   double optimizer = 0;
+  double host_copies = kNoNumber;
   /// Seconds of all operators and collectives by what they rest on.
   std::array<double, kEvidences> by_evidence = {};
 };

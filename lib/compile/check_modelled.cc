@@ -100,11 +100,6 @@ absl::Status CheckModelled(const Workload& workload,
   if (IsYes(config.offload_activations)) {
     return NotModelled("offloaded activations");
   }
-  if (IsYes(config.offload_optimizer)) {
-    return NotModelled(
-        "an offloaded optimizer: no system states the bandwidth of its host's "
-        "link and memory");
-  }
   if (GradientBytes(workload.gradient_precision) == kNotModelled) {
     return NotModelled(fmt::format(
         "gradients in {}", std::string(Name(workload.gradient_precision))));

@@ -207,6 +207,7 @@ void AddStages(const Sizes& sizes, const ParallelConfig& config,
         sharded(stage, sizes.kept_gradient_bytes, sizes.shards_gradients);
     stage.optimizer_bytes =
         sharded(stage, sizes.optimizer_bytes, sizes.shards_optimizer);
+    stage.host_bytes = sharded(stage, sizes.host_bytes, sizes.shards_optimizer);
     const auto same =
         std::find_if(program.stages.begin(), program.stages.begin() + i,
                      [&](const Stage& s) {
@@ -216,11 +217,21 @@ void AddStages(const Sizes& sizes, const ParallelConfig& config,
     if (same != program.stages.begin() + i) {
       stage.gradient_norm = same->gradient_norm;
       stage.optimizer = same->optimizer;
+      stage.gradients_to_host = same->gradients_to_host;
+      stage.weights_to_device = same->weights_to_device;
       continue;
     }
     const int64_t updated = sharded(stage, 1, sizes.shards_optimizer);
     stage.gradient_norm = AddGradientNorm(sizes, updated, program);
-    stage.optimizer = AddOptimizer(sizes, updated, program);
+    if (sizes.host_bytes == 0) {
+      stage.optimizer = AddOptimizer(sizes, updated, program);
+      continue;
+    }
+    stage.gradients_to_host =
+        AddHostCopy(sizes, updated, sizes.kept_gradient_bytes, program);
+    stage.optimizer = AddHostOptimizer(sizes, updated, program);
+    stage.weights_to_device =
+        AddHostCopy(sizes, updated, sizes.weight_bytes, program);
   }
 }
 

@@ -135,4 +135,27 @@ OperatorId AddOptimizer(const Sizes& sizes, int64_t updated, Program& program) {
       12, program);
 }
 
+OperatorId AddHostCopy(const Sizes& sizes, int64_t updated, int64_t bytes,
+                       Program& program) {
+  const OperatorId id =
+      AddElementwise(sizes, OperatorKind::kHostCopy, OperatorPass::kOptimizer,
+                     updated, 1, static_cast<double>(bytes), 0, program);
+  program.operators[id].computation = Computation::kHost;
+  return id;
+}
+
+OperatorId AddHostOptimizer(const Sizes& sizes, int64_t updated,
+                            Program& program) {
+  // Gradients are read, state is read and written, weights written where their
+  // format is not that of the state.
+  const int64_t weight_bytes = sizes.weight_bytes < 4 ? sizes.weight_bytes : 0;
+  const OperatorId id = AddElementwise(
+      sizes, OperatorKind::kOptimizer, OperatorPass::kOptimizer, updated, 1,
+      static_cast<double>(sizes.kept_gradient_bytes + 2 * sizes.host_bytes +
+                          weight_bytes),
+      12, program);
+  program.operators[id].computation = Computation::kHost;
+  return id;
+}
+
 }  // namespace lmsimbench::compile

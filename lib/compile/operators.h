@@ -137,4 +137,12 @@ OperatorId AddGradientNorm(const Sizes& sizes, int64_t parameters,
                            Program& program);
 OperatorId AddOptimizer(const Sizes& sizes, int64_t updated, Program& program);
 
+/// \{ Where the state of the optimizer lies in the memory of the host: a copy
+/// of `bytes` a parameter over the link, and the step there.
+OperatorId AddHostCopy(const Sizes& sizes, int64_t updated, int64_t bytes,
+                       Program& program);
+OperatorId AddHostOptimizer(const Sizes& sizes, int64_t updated,
+                            Program& program);
+/// \}
+
 }  // namespace lmsimbench::compile

@@ -39,6 +39,7 @@ absl::Span<const Figure> FiguresOf(Computation computation) {
     case Computation::kAttention:
       return kAttention;
     case Computation::kElementwise:
+    case Computation::kHost:
       return kElementwise;
   }
   return {};
@@ -92,7 +93,10 @@ Json JsonOf(const Stage& stage) {
           {"gradients_bytes", stage.gradients_bytes},
           {"optimizer_bytes", stage.optimizer_bytes},
           {"gradient_norm", stage.gradient_norm},
-          {"optimizer", stage.optimizer}};
+          {"optimizer", stage.optimizer},
+          {"gradients_to_host", stage.gradients_to_host},
+          {"weights_to_device", stage.weights_to_device},
+          {"host_bytes", stage.host_bytes}};
 }
 
 Json JsonOf(const BlockRun& run) {

@@ -146,7 +146,8 @@ bool SameStage(const Stage& a, const Stage& b) {
          a.weights_bytes == b.weights_bytes &&
          a.gradients_bytes == b.gradients_bytes &&
          a.optimizer_bytes == b.optimizer_bytes &&
-         a.gradient_norm == b.gradient_norm && a.optimizer == b.optimizer;
+         a.gradient_norm == b.gradient_norm && a.optimizer == b.optimizer &&
+         a.host_bytes == b.host_bytes;
 }
 
 // Equal stages that follow each other stand in one line.
@@ -169,6 +170,13 @@ void AppendStages(const Program& program, std::string& text) {
                    stage.weights_bytes, stage.gradients_bytes,
                    stage.optimizer_bytes, stage.gradient_norm, stage.optimizer),
                text);
+    if (stage.host_bytes == 0) continue;
+    AppendLine(
+        fmt::format("  {:>9} {} bytes of optimizer state in the memory of the "
+                    "host; operators {} to it, {} from it",
+                    "", stage.host_bytes, stage.gradients_to_host,
+                    stage.weights_to_device),
+        text);
   }
 }
 

@@ -16,6 +16,8 @@ namespace {
 // Megatron-LM's default divisor of the padded vocabulary.
 constexpr int64_t kVocabDivisor = 128;
 
+constexpr int64_t kMasterBytes = 4;
+
 // Sets `choice` to what is stated, else to `otherwise`.
 void Choose(Sizes& sizes, YesNo stated, bool otherwise, Assumption assumption,
             bool& choice) {
@@ -63,6 +65,16 @@ int64_t MomentBytes(Optimizer optimizer) {
   }
 }
 
+// The host has weights of 32 bits and moments, whatever the device would have
+// kept; the device has the weights and gradients that its passes work on.
+void KeepOnHost(int64_t moments, bool fully_sharded, Sizes& sizes) {
+  sizes.host_bytes = kMasterBytes + moments;
+  sizes.optimizer_bytes = 0;
+  if (moments == 8 && fully_sharded && sizes.bytes == 2) {
+    sizes.state_table = StateTable::kZero;
+  }
+}
+
 void ChooseStates(const Workload& workload, const ParallelConfig& config,
                   Sizes& sizes) {
   const ZeroStage zero = config.zero;
@@ -73,7 +85,6 @@ void ChooseStates(const Workload& workload, const ParallelConfig& config,
     Assume(sizes, Assumption::kAdam);
   }
   const int64_t moments = MomentBytes(workload.optimizer);
-  constexpr int64_t kMasterBytes = 4;
   const bool deepspeed =
       zero == ZeroStage::kOptimizerState || zero == ZeroStage::kGradients;
   const bool fully_sharded = zero == ZeroStage::kParameters;
@@ -113,12 +124,16 @@ void ChooseStates(const Workload& workload, const ParallelConfig& config,
     sizes.gradient_bytes = stated;
     if (sizes.bytes == 2) sizes.optimizer_bytes = kMasterBytes + moments;
   }
+  if (IsYes(config.offload_optimizer))
+    KeepOnHost(moments, fully_sharded, sizes);
   sizes.shards_optimizer = ShardsOptimizer(zero);
   sizes.shards_weights = fully_sharded;
   sizes.shards_gradients = fully_sharded || zero == ZeroStage::kGradients;
-  sizes.kept_weight_bytes = fully_sharded ? kMasterBytes : sizes.weight_bytes;
+  // FSDP steps on what the device keeps.
+  const bool keeps_masters = fully_sharded && sizes.host_bytes == 0;
+  sizes.kept_weight_bytes = keeps_masters ? kMasterBytes : sizes.weight_bytes;
   sizes.kept_gradient_bytes =
-      fully_sharded ? kMasterBytes : sizes.gradient_bytes;
+      keeps_masters ? kMasterBytes : sizes.gradient_bytes;
   if (fully_sharded && config.dp * config.cp > 1 &&
       (config.overlap_param_gather == YesNo::kNotStated ||
        config.overlap_grad_reduce == YesNo::kNotStated)) {

@@ -120,6 +120,8 @@ struct Sizes {
   int64_t kept_weight_bytes = 2;
   int64_t kept_gradient_bytes = 4;
   int64_t optimizer_bytes = 12;
+  /// State of the optimizer in the memory of the host; 0: it is on the device.
+  int64_t host_bytes = 0;
   StateTable state_table = StateTable::kMegatronBf16;
   bool shards_optimizer = false;
   bool shards_gradients = false;

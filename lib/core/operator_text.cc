@@ -25,6 +25,7 @@ std::string ShapeText(const Operator& op) {
       return shape;
     }
     case Computation::kElementwise:
+    case Computation::kHost:
       return fmt::format("{} x {}", op.rows, op.width);
   }
   return "invalid shape";

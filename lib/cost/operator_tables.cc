@@ -61,6 +61,8 @@ Extent ExtentOf(const Operator& op) {
               length(op.key_tokens), HeadWidth(op)};
     case Computation::kElementwise:
       return {op.bytes, 1, 1};
+    case Computation::kHost:
+      break;
   }
   return {};
 }
@@ -102,6 +104,8 @@ Operator OperatorAt(const Extent& at, const Operator& example) {
     }
     case Computation::kElementwise:
       op.bytes = at[0];
+      break;
+    case Computation::kHost:
       break;
   }
   return op;
@@ -147,6 +151,9 @@ int OperatorTables::SlotOf(const Operator& op) {
     case Computation::kElementwise:
       kind = 4 + static_cast<int>(KernelKind(op.kind));
       break;
+    case Computation::kHost:
+      // No measurement is of the host.
+      return -1;
   }
   return (kind * 2 + direction) * 3 + width;
 }

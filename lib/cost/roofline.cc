@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "lib/cost/host.h"
 #include "lib/cost/platform_match.h"
 
 namespace lmsimbench {
@@ -26,12 +27,30 @@ class RooflineModel : public CostModel {
         match < 0 ? parameters_ : fitted_[match].parameters;
     for (size_t i = 0; i < operators.size(); ++i) {
       const Operator& op = operators[i];
-      absl::Status status = StatesFigures(system.accelerator, op);
+      const bool of_host = op.computation == Computation::kHost;
+      absl::Status status =
+          of_host ? StatesHost(system) : StatesFigures(system.accelerator, op);
       if (!status.ok()) return status;
+      if (of_host) {
+        costs[i] = {HostSeconds(parameters, system, op) + parameters.launch_s,
+                    Evidence::kAnalytic};
+        continue;
+      }
       costs[i] = {RooflineSeconds(parameters, system.accelerator, op),
                   Evidence::kAnalytic};
     }
     return absl::OkStatus();
+  }
+
+  absl::Status StatesHost(const System& system) const {
+    if (parameters_.assumes_host) return absl::OkStatus();
+    const bool link = !IsStated(system.host_link_bandwidth);
+    if (!link && IsStated(system.host_memory_bandwidth)) {
+      return absl::OkStatus();
+    }
+    return absl::FailedPreconditionError(fmt::format(
+        "system '{}' states no {}, which an offloaded optimizer needs",
+        system.name, link ? "host_link_bandwidth" : "host_memory_bandwidth"));
   }
 
   static absl::Status StatesFigures(const Accelerator& accelerator,

@@ -96,6 +96,11 @@ absl::Status CheckProgram(const Program& program, int64_t pp) {
       return Unsound("a stage names operators {} and {}", stage.gradient_norm,
                      stage.optimizer);
     }
+    for (const int32_t copy :
+         {stage.gradients_to_host, stage.weights_to_device}) {
+      if (copy < 0 || IsIndex(copy, program.operators.size())) continue;
+      return Unsound("a stage copies to or from the host by operator {}", copy);
+    }
   }
   if (program.micro_batches < 1) {
     return Unsound("{} micro-batches", program.micro_batches);

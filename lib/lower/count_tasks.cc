@@ -80,7 +80,8 @@ int64_t CountTail(const ExecutionGraph& graph, int64_t rank) {
          (graph.bidirectional && graph.copied_gradients[rank] >= 0) +
          (is_end && graph.embedding_gradients >= 0) +
          (stage.gradient_norm >= 0) + (graph.gradient_norm >= 0) +
-         (stage.optimizer >= 0);
+         (stage.optimizer >= 0) + (stage.gradients_to_host >= 0) +
+         (stage.weights_to_device >= 0);
 }
 
 }  // namespace

@@ -244,8 +244,9 @@ class RankText {
     if (stage.gradient_norm >= 0) {
       Say(Stream::kCompute, OperatorName(graph_, stage.gradient_norm));
     }
-    if (stage.optimizer >= 0) {
-      Say(Stream::kCompute, OperatorName(graph_, stage.optimizer));
+    for (const int32_t op :
+         {stage.gradients_to_host, stage.optimizer, stage.weights_to_device}) {
+      if (op >= 0) Say(Stream::kCompute, OperatorName(graph_, op));
     }
     const std::string within = BlockCollectives(graph_, rank_);
     if (!within.empty()) Say(Stream::kTensor, within + " within passes");
@@ -331,8 +332,9 @@ std::string AfterLastPass(const ExecutionGraph& graph, int64_t rank) {
     parts.push_back(OperatorName(graph, stage.gradient_norm));
   }
   collective(graph.gradient_norm);
-  if (stage.optimizer >= 0) {
-    parts.push_back(OperatorName(graph, stage.optimizer));
+  for (const int32_t op :
+       {stage.gradients_to_host, stage.optimizer, stage.weights_to_device}) {
+    if (op >= 0) parts.push_back(OperatorName(graph, op));
   }
   if (buckets.gathered > 0 && !graph.overlaps.param_gather) {
     parts.push_back(Gathers(buckets.gathered));

@@ -39,6 +39,7 @@ std::string ShapeOf(const Operator& op) {
                          op.heads, op.kv_heads, op.head_dim,
                          op.causal ? ", causal" : "");
     case Computation::kElementwise:
+    case Computation::kHost:
       break;
   }
   return fmt::format("{} {}", Text(op.precision), ShapeText(op));

@@ -263,8 +263,11 @@ class PathFinder {
     data_ = norms;
     for (int64_t c = 0; c < classes; ++c) {
       AddData(c, graph_.gradient_norm, norms, kNoPass);
-      data_[c] = AddOperator(c, graph_.program.stages[RankOfClass(c)].optimizer,
-                             data_[c]);
+      const Stage& stage = graph_.program.stages[RankOfClass(c)];
+      for (const int32_t op : {stage.gradients_to_host, stage.optimizer,
+                               stage.weights_to_device}) {
+        if (op >= 0) data_[c] = AddOperator(c, op, data_[c]);
+      }
       if (!graph_.overlaps.param_gather) AddGathers(c);
     }
   }

@@ -185,6 +185,8 @@ class Drawer {
     for (Stage& stage : graph.program.stages) {
       stage.gradient_norm = Number(0, kOperators - 1);
       stage.optimizer = Number(0, kOperators - 1);
+      stage.gradients_to_host = Maybe(Number(0, kOperators - 1));
+      stage.weights_to_device = Maybe(Number(0, kOperators - 1));
       stage.weights_bytes = Number(0, 9);
       stage.optimizer_bytes = Number(0, 9);
     }

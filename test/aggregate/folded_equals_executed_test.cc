@@ -46,6 +46,11 @@ void CheckSameParts(const Prediction& folded, const Execution& executed) {
   CHECK(folded.time.other_s == longest->host_s + longest->slowed_s);
   CHECK(folded.time.pipeline_communication_s == longest->exposed_pipeline_s);
   CHECK(folded.time.data_communication_s == longest->exposed_data_s);
+  const OperatorSum& copies =
+      longest->operators[static_cast<size_t>(OperatorKind::kHostCopy)]
+                        [static_cast<size_t>(OperatorPass::kOptimizer)];
+  CHECK(IsStated(folded.time.offload_s) == (copies.runs > 0));
+  if (copies.runs > 0) CHECK(folded.time.offload_s == copies.seconds);
 }
 
 void CheckSameTotals(const Prediction& folded, const Execution& executed) {

@@ -85,6 +85,7 @@ RandomIteration MakeRandomIteration(std::mt19937_64& random) {
   config.overlap_param_gather = AnyFact(random);
   config.overlap_p2p = AnyFact(random);
   config.overlap_tensor = AnyFact(random);
+  config.offload_optimizer = AnyFact(random);
   config.rank_order =
       Any(random, {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "dp-tp-cp-ep-pp"});
   const int64_t chunks = config.pp * config.vpp;

@@ -81,16 +81,13 @@ TEST_CASE("context parallelism that is not modelled is refused by name") {
                "value heads");
 }
 
-TEST_CASE("state in the host's memory is refused by name") {
+TEST_CASE("weights and activations in the host's memory are refused by name") {
   Question q = Dense();
   q.config.offload_weights = YesNo::kYes;
   CheckRefused(q, "offloaded weights");
   q = Dense();
   q.config.offload_activations = YesNo::kYes;
   CheckRefused(q, "offloaded activations");
-  q = Dense();
-  q.config.offload_optimizer = YesNo::kYes;
-  CheckRefused(q, "an offloaded optimizer: no system states the bandwidth");
 }
 
 TEST_CASE("operators that the framework chooses to recompute are refused") {

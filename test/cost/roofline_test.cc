@@ -167,5 +167,80 @@ TEST_CASE("experts fill the device together, each with weights of its own") {
   CHECK(seconds(8, 129) > seconds(8, 128));
 }
 
+// Work of the host on a GB.
+Operator OfHost(OperatorKind kind) {
+  Operator op;
+  op.kind = kind;
+  op.pass = OperatorPass::kOptimizer;
+  op.computation = Computation::kHost;
+  op.rows = 250'000'000;
+  op.width = 1;
+  op.bytes = 1e9;
+  return op;
+}
+
+TEST_CASE("Work of the host is bound by its memory, and copies by the link") {
+  RooflineParameters parameters = Ideal();
+  parameters.host_link_efficiency = 0.5;
+  parameters.host_memory_efficiency = 0.25;
+  const auto model = MakeRooflineModel(parameters);
+  System system = TestSystem();
+  system.host_link_bandwidth = 20e9;
+  system.host_memory_bandwidth = 80e9;
+  // 1 GB at half of 20 GB/s, and at a quarter of 80 GB/s.
+  CHECK(CostOf(*model, system, OfHost(OperatorKind::kHostCopy)).seconds ==
+        Approx(0.1));
+  CHECK(CostOf(*model, system, OfHost(OperatorKind::kOptimizer)).seconds ==
+        Approx(0.05));
+  // A link that is faster than the memory behind it does not help.
+  system.host_link_bandwidth = 900e9;
+  CHECK(CostOf(*model, system, OfHost(OperatorKind::kHostCopy)).seconds ==
+        Approx(0.05));
+}
+
+TEST_CASE("A system that does not state its host is refused or taken for one") {
+  const auto model = MakeRooflineModel(Ideal());
+  const Operator copy = OfHost(OperatorKind::kHostCopy);
+  System system = TestSystem();
+  CHECK_THAT(std::string(StatusOf(*model, system, copy).message()),
+             Contains("'test system' states no host_link_bandwidth"));
+  system.host_link_bandwidth = 20e9;
+  CHECK_THAT(std::string(StatusOf(*model, system, copy).message()),
+             Contains("states no host_memory_bandwidth"));
+  RooflineParameters parameters = Ideal();
+  parameters.host_link_efficiency = 1;
+  parameters.host_memory_efficiency = 1;
+  parameters.assumes_host = true;
+  const auto assuming = MakeRooflineModel(parameters);
+  const struct {
+    const char* device;
+    double link;
+    double memory;
+  } hosts[] = {
+      {"Tesla V100 SXM2 32GB", 15.75e9, 19.2e9},
+      {"A100 SXM4 80GB", 31.5e9, 51.2e9},
+      {"H100 SXM5 80GB", 63e9, 76.8e9},
+      {"H20 SXM 96GB HBM3", 63e9, 76.8e9},
+      {"GH200 Grace Hopper 96GB HBM3", 450e9, 512e9},
+      {"GB200 (per Blackwell GPU)", 256e9, 256e9},
+      {"a device nobody knows", 31.5e9, 51.2e9},
+  };
+  for (const auto& host : hosts) {
+    CAPTURE(host.device);
+    system = TestSystem();
+    system.accelerator.name = host.device;
+    CHECK(CostOf(*assuming, system, copy).seconds == Approx(1e9 / host.link));
+    CHECK(CostOf(*assuming, system, OfHost(OperatorKind::kOptimizer)).seconds ==
+          Approx(1e9 / host.memory));
+    CHECK_FALSE(UnstatedHost(system).empty());
+  }
+  // What is stated is taken.
+  system.host_link_bandwidth = 10e9;
+  CHECK(CostOf(*assuming, system, copy).seconds == Approx(0.1));
+  CHECK_FALSE(UnstatedHost(system).empty());
+  system.host_memory_bandwidth = 100e9;
+  CHECK(UnstatedHost(system).empty());
+}
+
 }  // namespace
 }  // namespace lmsimbench

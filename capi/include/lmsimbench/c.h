@@ -514,7 +514,9 @@ enum {
   /**< of the experts that take every token */
   LMSB_OPERATOR_SHARED_EXPERT_DOWN = 35,
   /**< of the experts that take every token */
-  LMSB_OPERATOR_MULTI_TOKEN_PROJECTION = 36 /**< two hidden widths to one */
+  LMSB_OPERATOR_MULTI_TOKEN_PROJECTION = 36, /**< two hidden widths to one */
+  LMSB_OPERATOR_HOST_COPY = 37
+  /**< between the memories of the device and of its host */
 };
 
 /** The part of the iteration that an operator belongs to. */
@@ -532,7 +534,9 @@ enum {
   LMSB_COMPUTATION_ATTENTION = 1,   /**< batch, query_tokens, key_tokens, heads,
                                        kv_heads, head_dim, causal, window,
                                        value_head_dim */
-  LMSB_COMPUTATION_ELEMENTWISE = 2  /**< rows, width */
+  LMSB_COMPUTATION_ELEMENTWISE = 2, /**< rows, width */
+  LMSB_COMPUTATION_HOST = 3 /**< rows, width; bounded by the host's memory and,
+                               of a copy, by the link to it */
 };
 
 /** Format of what is computed on. */

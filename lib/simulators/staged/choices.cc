@@ -1,5 +1,8 @@
 #include "lib/simulators/staged/choices.h"
 
+#include <utility>
+
+#include "lmsimbench/cost_models.h"
 #include "lmsimbench/layout.h"
 
 namespace lmsimbench::staged {
@@ -90,6 +93,13 @@ void AddBandwidths(const System& system, std::vector<std::string>& words) {
     others = others || !inside;
   }
   if (others) words.emplace_back(kBandwidth);
+}
+
+void AddHost(const System& system, const ParallelConfig& config,
+             std::vector<std::string>& words) {
+  if (!IsYes(config.offload_optimizer)) return;
+  std::string host = UnstatedHost(system);
+  if (!host.empty()) words.push_back(std::move(host));
 }
 
 }  // namespace lmsimbench::staged

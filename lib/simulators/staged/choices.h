@@ -45,6 +45,11 @@ void AddWords(const Choices& choices, std::vector<std::string>& words);
 /// What is taken for bandwidths that the system does not state, in words.
 void AddBandwidths(const System& system, std::vector<std::string>& words);
 
+/// What is taken of the host that the system does not state, where the
+/// configuration needs it.
+void AddHost(const System& system, const ParallelConfig& config,
+             std::vector<std::string>& words);
+
 // One 200 Gb/s port a device: what most platforms that state theirs have.
 inline constexpr double kUnstatedBandwidth = 25e9;
 // The median of the 30 platforms of the bundle that state both, PCIe apart, is

@@ -69,6 +69,7 @@ class Staged final : public Simulator {
     staged::AddWords(choices, prediction.adaptations);
     if (options_.names_unstated_bandwidth) {
       staged::AddBandwidths(system, prediction.adaptations);
+      staged::AddHost(system, *asked, prediction.adaptations);
     }
     for (int a = 0; a < kAssumptions; ++a) {
       const auto assumption = static_cast<Assumption>(a);
@@ -89,6 +90,12 @@ CollectiveParameters Collectives() {
   return collectives;
 }
 
+RooflineParameters Kernels() {
+  RooflineParameters kernels;
+  kernels.assumes_host = true;
+  return kernels;
+}
+
 }  // namespace
 
 std::unique_ptr<Simulator> MakeStaged(std::string name,
@@ -99,12 +106,12 @@ std::unique_ptr<Simulator> MakeStaged(std::string name,
 
 absl::StatusOr<std::unique_ptr<CostModel>> MakeStagedKernelModel(
     const Bundle& bundle) {
-  return MakeDefaultCostModel(bundle, RooflineParameters(), Collectives());
+  return MakeDefaultCostModel(bundle, Kernels(), Collectives());
 }
 
 std::unique_ptr<CostModel> MakeDatasheetModel() {
   std::vector<std::unique_ptr<CostModel>> parts;
-  parts.push_back(MakeRooflineModel());
+  parts.push_back(MakeRooflineModel(Kernels()));
   parts.push_back(MakeCollectiveModel(Collectives()));
   return MakeCompositeModel("datasheet", std::move(parts));
 }
@@ -126,6 +133,7 @@ std::vector<std::string> ChooseWhatIsOpen(const System& system,
   std::vector<std::string> words;
   staged::AddWords(choices, words);
   staged::AddBandwidths(system, words);
+  staged::AddHost(system, config, words);
   return words;
 }
 

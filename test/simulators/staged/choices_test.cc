@@ -81,5 +81,17 @@ TEST_CASE("Bandwidths that are not stated are told apart by where they are") {
   CHECK(Says(Chosen(question), level));
 }
 
+TEST_CASE("What is taken of the host is said where it is needed") {
+  const std::string host = "what is not stated of the host is as in a DGX H100";
+  Question question = On("h100-sxm5-80g");
+  CHECK_FALSE(Says(Chosen(question), "the host is as"));
+  question.config.offload_optimizer = YesNo::kYes;
+  CHECK(Says(Chosen(question), host));
+  question.system.host_link_bandwidth = 50e9;
+  CHECK(Says(Chosen(question), host));
+  question.system.host_memory_bandwidth = 70e9;
+  CHECK_FALSE(Says(Chosen(question), "the host is as"));
+}
+
 }  // namespace
 }  // namespace lmsimbench

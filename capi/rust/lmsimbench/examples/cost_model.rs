@@ -26,6 +26,7 @@ impl CostModel for Roofline {
         for (index, operator) in operators.iter().enumerate() {
             let moving_s = operator.bytes / bandwidth;
             let computing_s = match operator.computation {
+                Computation::Host => continue,
                 Computation::Elementwise => 0.0,
                 _ => operator.flops / peak,
             };

@@ -110,6 +110,8 @@ enumeration! {
         SharedExpertDown = LMSB_OPERATOR_SHARED_EXPERT_DOWN,
         /// Two hidden widths to one.
         MultiTokenProjection = LMSB_OPERATOR_MULTI_TOKEN_PROJECTION,
+        /// Between the memories of the device and of its host.
+        HostCopy = LMSB_OPERATOR_HOST_COPY,
     }
 }
 
@@ -138,6 +140,9 @@ enumeration! {
         Attention = LMSB_COMPUTATION_ATTENTION,
         /// Rows and width.
         Elementwise = LMSB_COMPUTATION_ELEMENTWISE,
+        /// Rows and width; bounded by the host's memory and, of a copy, by the
+        /// link to it.
+        Host = LMSB_COMPUTATION_HOST,
     }
 }
 
