@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "command.h"
@@ -14,6 +16,7 @@ namespace {
 struct Options {
   lmsimbench::CalibrateOptions calibrate;
   std::string output;
+  bool carry_over = false;
 };
 
 void PrintError(const char* what, const lmsimbench::CalibrationError& error) {
@@ -41,19 +44,34 @@ void Print(const lmsimbench::CalibratedFramework& framework) {
   fmt::print("\n");
 }
 
+// Writes the report to the file that is asked for.
+absl::Status Write(const Options& options, const std::string& text) {
+  if (options.output.empty()) return absl::OkStatus();
+  return lmsimbench::WriteReport(options.output, text);
+}
+
+int CarryOver(const lmsimbench::Measurements& measurements,
+              const lmsimbench::Bundle& bundle, const Options& options) {
+  const auto carried =
+      lmsimbench::CarryOver(measurements, bundle, options.calibrate);
+  if (!carried.ok()) return FailLookup(carried.status());
+  const auto written = Write(options, lmsimbench::CarryOverJson(*carried));
+  if (!written.ok()) return Fail(written);
+  fmt::print("{}", lmsimbench::CarryOverTable(*carried));
+  return kAnswered;
+}
+
 int Calibrate(const Program& program, const Options& options) {
   const auto bundle = OpenBundle(program);
   if (!bundle.ok()) return Fail(bundle.status());
   const auto measurements = lmsimbench::ReadMeasurements(*bundle);
   if (!measurements.ok()) return Fail(measurements.status());
+  if (options.carry_over) return CarryOver(*measurements, *bundle, options);
   const auto calibrated = lmsimbench::CalibrateFrameworks(
       *measurements, *bundle, options.calibrate);
   if (!calibrated.ok()) return FailLookup(calibrated.status());
-  if (!options.output.empty()) {
-    const auto written = lmsimbench::WriteReport(
-        options.output, lmsimbench::CalibrationJson(*calibrated));
-    if (!written.ok()) return Fail(written);
-  }
+  const auto written = Write(options, lmsimbench::CalibrationJson(*calibrated));
+  if (!written.ok()) return Fail(written);
   for (const auto& framework : *calibrated) Print(framework);
   return kAnswered;
 }
@@ -62,6 +80,8 @@ int Calibrate(const Program& program, const Options& options) {
 
 void AddCalibrateCommand(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
+  options->calibrate.threads =
+      static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   CLI::App* calibrate = app.add_subcommand(
       "calibrate",
       "Fit the constants of training frameworks on runs of split 'fit'");
@@ -70,9 +90,19 @@ void AddCalibrateCommand(CLI::App& app, Program& program) {
                         "Only this class of frameworks");
   calibrate->add_flag("--leave-one-out", options->calibrate.leave_one_out,
                       "Fit without each constant in turn, to see what it buys");
+  calibrate->add_flag("--carry-over", options->carry_over,
+                      "Instead fit without each source in turn, to see how "
+                      "constants carry over to it");
+  calibrate
+      ->add_option("--threads", options->calibrate.threads,
+                   "Threads; the answer does not depend on them")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N")
+      ->capture_default_str();
   calibrate
       ->add_option("--output", options->output,
-                   "Write the constants to this file (JSON)")
+                   "Write the constants, or how they carry over, to this "
+                   "file (JSON)")
       ->type_name("FILE");
   calibrate->callback([&program, options] {
     program.action = [&program, options] {

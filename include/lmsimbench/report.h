@@ -48,6 +48,11 @@ std::string AnswersCsv(const Measurements& measurements,
 /// What a calibration found, as JSON: the form of lib/cost/frameworks.json.
 std::string CalibrationJson(const std::vector<CalibratedFramework>& calibrated);
 
+/// How constants carry over: a table for a terminal, and the same as a JSON
+/// array.
+std::string CarryOverTable(const std::vector<CarriedOver>& carried);
+std::string CarryOverJson(const std::vector<CarriedOver>& carried);
+
 /// Writes a file beside its place and renames it, so that the place holds
 /// either the old contents or the new ones. An error names the file and what
 /// the system says.

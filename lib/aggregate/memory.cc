@@ -200,6 +200,18 @@ double BlockStart(const IterationTimes& times, size_t rank_class,
 
 }  // namespace
 
+ClassPeak PeakOfClass(const CostedGraph& costed, const Folds& folds,
+                      const SteadyState& steady, int64_t rank_class) {
+  const ExecutionGraph& graph = costed.graph;
+  const Program& program = graph.program;
+  const int64_t rank = graph.placement.classes[rank_class].pipeline_rank;
+  const Stage& stage = program.stages[rank];
+  const PeakOfPasses highest = FindPeak(graph, folds, steady, rank_class);
+  return {stage.weights_bytes + stage.gradients_bytes + stage.optimizer_bytes +
+              program.framework_bytes + highest.bytes,
+          highest.pass};
+}
+
 ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
                           const IterationTimes& times, int64_t rank_class) {
   const ExecutionGraph& graph = costed.graph;
@@ -208,14 +220,10 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
   const auto passes = Passes(graph, rank);
   const Stage& stage = program.stages[rank];
 
-  const PeakOfPasses highest =
-      FindPeak(graph, folds, times.steady, rank_class);
-  const size_t peak_pass = highest.pass;
-
+  const auto [peak_bytes, peak_pass] =
+      PeakOfClass(costed, folds, times.steady, rank_class);
   ClassMemory memory;
-  memory.peak_bytes = stage.weights_bytes + stage.gradients_bytes +
-                      stage.optimizer_bytes + program.framework_bytes +
-                      highest.bytes;
+  memory.peak_bytes = peak_bytes;
   BytesByKind bytes = {};
   if (peak_pass < passes.size()) {
     for (int32_t c = 0; c < graph.chunks_per_rank; ++c) {
@@ -251,9 +259,9 @@ ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
             bytes);
     AddAtPeak(program, program.blocks[place.block.block], pass.direction,
               folded.at_peak, bytes);
-    memory.peak_time = BlockStart(times, static_cast<size_t>(rank_class), place,
-                                  block_index) +
-                       folded.peak_time;
+    memory.peak_time =
+        BlockStart(times, static_cast<size_t>(rank_class), place, block_index) +
+        folded.peak_time;
   }
   memory.parts.weights_bytes = static_cast<double>(stage.weights_bytes);
   memory.parts.gradients_bytes = static_cast<double>(stage.gradients_bytes);

@@ -14,6 +14,16 @@ struct ClassMemory {
   MemoryParts parts;
 };
 
+/// The peak, and the pass of the class's schedule that has it; behind the last
+/// one where none takes memory. What a steady state leaves out need not be gone
+/// through.
+struct ClassPeak {
+  int64_t bytes = 0;
+  size_t pass = 0;
+};
+ClassPeak PeakOfClass(const CostedGraph& costed, const Folds& folds,
+                      const SteadyState& steady, int64_t rank_class);
+
 ClassMemory MeasureMemory(const CostedGraph& costed, const Folds& folds,
                           const IterationTimes& times, int64_t rank_class);
 

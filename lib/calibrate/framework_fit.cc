@@ -4,10 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "lib/cost/framework_model.h"
-#include "lmsimbench/answer_sheet.h"
-#include "lmsimbench/pipeline.h"
-
 namespace lmsimbench::calibrate {
 namespace {
 
@@ -21,16 +17,21 @@ constexpr double kOfParent = 1;
 constexpr double kFelt = 1e-3;
 // How far a device may be from all devices of its framework.
 constexpr double kMostRelative = 2.5;
-constexpr size_t kNone = static_cast<size_t>(-1);
 
-double Measured(Target target, const MeasuredRun& run) {
-  return target == Target::kTime ? run.iteration_time_s : run.peak_memory_bytes;
+LeastSquaresOptions Options() {
+  LeastSquaresOptions options;
+  options.tolerance = 1e-5;
+  return options;
 }
 
-double ErrorPercent(absl::Span<const double> residuals) {
-  double sum = 0;
-  for (const double residual : residuals) sum += std::abs(residual);
-  return 100 * (std::exp(sum / static_cast<double>(residuals.size())) - 1);
+// How many constants are not the same.
+size_t Changed(absl::Span<const double> constants,
+               absl::Span<const double> anchor) {
+  size_t changed = 0;
+  for (size_t i = 0; i < constants.size(); ++i) {
+    changed += constants[i] == anchor[i] ? 0 : 1;
+  }
+  return changed;
 }
 
 // What a parent says of a constant; null where it says nothing.
@@ -50,17 +51,12 @@ const CalibratedConstant* Find(const CalibratedFramework* parent,
 
 FrameworkFit::FrameworkFit(Target target,
                            absl::Span<const CostedRun* const> runs,
-                           const CalibratedFramework* parent)
-    : target_(target) {
-  std::set<std::string> accelerators;
-  for (const CostedRun* run : runs) {
-    if (!IsStated(Measured(target, *run->run))) continue;
-    runs_.push_back(run);
-    accelerators.insert(run->system.accelerator.name);
-  }
+                           const CalibratedFramework* parent, int threads)
+    : target_(target), predictions_(target, runs, threads) {
   for (const FrameworkConstant& constant : FrameworkConstants()) {
     if (constant.target != target) continue;
     AddSearched(constant, parent);
+    const auto& accelerators = predictions_.accelerators();
     if (!constant.of_accelerator || accelerators.size() == 1) continue;
     for (const std::string& accelerator : accelerators) {
       AddRelative(constant, accelerator, parent);
@@ -100,13 +96,13 @@ void FrameworkFit::AddRelative(const FrameworkConstant& constant,
 
 absl::Status FrameworkFit::Run(bool leave_one_out,
                                CalibratedFramework& framework) {
-  if (runs_.size() < kEnoughRuns) return absl::OkStatus();
+  if (predictions_.size() < kEnoughRuns) return absl::OkStatus();
   absl::Status status = KeepFelt();
   if (!status.ok()) return status;
   CalibrationError& error =
       target_ == Target::kTime ? framework.time : framework.memory;
-  error.runs = static_cast<int64_t>(runs_.size());
-  std::vector<double> residuals(runs_.size());
+  error.runs = static_cast<int64_t>(predictions_.size());
+  std::vector<double> residuals(predictions_.size());
   std::vector<double> initial;
   for (const Searched& searched : searched_) {
     initial.push_back(searched.constant.initial);
@@ -114,7 +110,7 @@ absl::Status FrameworkFit::Run(bool leave_one_out,
   status = Residuals(initial, absl::MakeSpan(residuals));
   if (!status.ok()) return status;
   error.before_percent = ErrorPercent(residuals);
-  const auto fit = Search(kNone, absl::MakeSpan(residuals));
+  const auto fit = Search(absl::MakeSpan(residuals));
   if (!fit.ok()) return fit.status();
   error.after_percent = ErrorPercent(residuals);
   for (size_t i = 0; i < searched_.size(); ++i) {
@@ -134,8 +130,8 @@ absl::Status FrameworkFit::Run(bool leave_one_out,
     constant.highest = of_all * searched.constant.highest;
     constant.at_bound = found.at_bound;
     if (leave_one_out) {
-      const auto without = Search(i, absl::MakeSpan(residuals));
-      if (!without.ok()) return without.status();
+      status = SearchWithout(i, fit->constants, absl::MakeSpan(residuals));
+      if (!status.ok()) return status;
       constant.error_percent_without = ErrorPercent(residuals);
     }
     framework.constants.push_back(std::move(constant));
@@ -145,8 +141,8 @@ absl::Status FrameworkFit::Run(bool leave_one_out,
 
 absl::Status FrameworkFit::KeepFelt() {
   std::vector<bool> felt(searched_.size());
-  std::vector<double> here(runs_.size());
-  std::vector<double> there(runs_.size());
+  std::vector<double> here(predictions_.size());
+  std::vector<double> there(predictions_.size());
   for (const bool busy : {false, true}) {
     std::vector<double> at;
     for (const Searched& searched : searched_) {
@@ -189,70 +185,35 @@ FrameworkParameters FrameworkFit::ParametersOn(
   return parameters;
 }
 
-absl::StatusOr<double> FrameworkFit::Predicted(
-    const CostedRun& run, const FrameworkParameters& parameters) {
-  costed_ = run.costed;
-  if (target_ == Target::kTime) {
-    RunInside(parameters, costed_.graph.program.operators,
-              absl::MakeSpan(costed_.operators));
-    RunInside(parameters, costed_.spanned, absl::MakeSpan(costed_.collectives));
-    costed_.contention = ContentionInside(parameters);
-  } else {
-    KeepInside(parameters, costed_.graph.program);
-  }
-  const absl::Status status =
-      AggregateInto(costed_, run.system, workspace_, prediction_);
-  if (!status.ok()) return status;
-  return target_ == Target::kTime ? prediction_.iteration_time_s
-                                  : PeakAsMeasured(*run.run, prediction_);
-}
-
-absl::StatusOr<double> FrameworkFit::PredictedPeak(
-    const CostedRun& run, const CalibratedFramework& framework) {
-  const auto predicted =
-      Predicted(run, ParametersOf(framework, run.system.accelerator.name));
-  if (!predicted.ok()) return predicted.status();
-  return prediction_.peak_memory_bytes;
-}
-
 absl::Status FrameworkFit::Residuals(absl::Span<const double> constants,
                                      absl::Span<double> residuals) {
-  for (size_t i = 0; i < runs_.size(); ++i) {
-    const CostedRun& run = *runs_[i];
-    const auto predicted =
-        Predicted(run, ParametersOn(run.system.accelerator.name, constants));
-    if (!predicted.ok()) return predicted.status();
-    residuals[i] = std::log(*predicted / Measured(target_, *run.run));
-  }
-  return absl::OkStatus();
+  // A derivative moves one constant, which few runs may feel; every other step
+  // moves several.
+  const bool is_anchor =
+      anchor_.size() != constants.size() || Changed(constants, anchor_) > 1;
+  if (is_anchor) anchor_.assign(constants.begin(), constants.end());
+  return predictions_.Residuals(
+      [&](const std::string& accelerator) {
+        return ParametersOn(accelerator, constants);
+      },
+      is_anchor, residuals);
 }
 
 absl::StatusOr<LeastSquaresFit> FrameworkFit::Search(
-    size_t left_out, absl::Span<double> residuals) {
-  const auto all_of = [&](absl::Span<const double> found) {
-    std::vector<double> all(found.begin(), found.end());
-    if (left_out != kNone) {
-      all.insert(all.begin() + static_cast<std::ptrdiff_t>(left_out),
-                 searched_[left_out].constant.initial);
-    }
-    return all;
-  };
-  LeastSquaresOptions options;
-  options.tolerance = 1e-5;
+    absl::Span<double> residuals) {
   LeastSquaresFit best;
   for (const bool busy : {false, true}) {
     std::vector<Constant> constants;
-    for (size_t i = 0; i < searched_.size(); ++i) {
-      if (i == left_out) continue;
-      constants.push_back(searched_[i].constant);
-      if (busy) constants.back().start = searched_[i].busy;
+    for (const Searched& searched : searched_) {
+      constants.push_back(searched.constant);
+      if (busy) constants.back().start = searched.busy;
     }
     auto fit = FitLeastSquares(
-        constants, runs_.size(),
-        [&](absl::Span<const double> found, absl::Span<double> written) {
-          return Residuals(all_of(found), written);
+        constants, predictions_.size(),
+        [this](absl::Span<const double> at, absl::Span<double> written) {
+          return Residuals(at, written);
         },
-        options);
+        Options());
     if (!fit.ok()) return fit.status();
     if (best.constants.empty() || fit->loss < best.loss) {
       best = *std::move(fit);
@@ -260,9 +221,36 @@ absl::StatusOr<LeastSquaresFit> FrameworkFit::Search(
   }
   std::vector<double> found;
   for (const auto& constant : best.constants) found.push_back(constant.value);
-  const absl::Status status = Residuals(all_of(found), residuals);
+  const absl::Status status = Residuals(found, residuals);
   if (!status.ok()) return status;
   return best;
+}
+
+absl::Status FrameworkFit::SearchWithout(size_t left_out,
+                                         absl::Span<const FittedConstant> found,
+                                         absl::Span<double> residuals) {
+  std::vector<Constant> constants;
+  for (size_t i = 0; i < searched_.size(); ++i) {
+    if (i == left_out) continue;
+    constants.push_back(searched_[i].constant);
+    constants.back().start = found[i].value;
+  }
+  const auto all_of = [&](absl::Span<const double> others) {
+    std::vector<double> all(others.begin(), others.end());
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(left_out),
+               searched_[left_out].constant.initial);
+    return all;
+  };
+  const auto fit = FitLeastSquares(
+      constants, predictions_.size(),
+      [&](absl::Span<const double> others, absl::Span<double> written) {
+        return Residuals(all_of(others), written);
+      },
+      Options());
+  if (!fit.ok()) return fit.status();
+  std::vector<double> others;
+  for (const auto& constant : fit->constants) others.push_back(constant.value);
+  return Residuals(all_of(others), residuals);
 }
 
 }  // namespace lmsimbench::calibrate

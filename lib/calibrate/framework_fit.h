@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,8 @@
 #include "lib/calibrate/framework_constants.h"
 #include "lib/calibrate/framework_rows.h"
 #include "lib/calibrate/least_squares.h"
+#include "lib/calibrate/run_predictions.h"
 #include "lmsimbench/calibrate.h"
-#include "lmsimbench/prediction.h"
-#include "lmsimbench/workspace.h"
 
 /// \file
 /// The fit of the constants of one framework class for one target.
@@ -24,15 +22,10 @@ class FrameworkFit {
   /// `runs` are those of the class; the ones that do not state the target are
   /// left out. What `parent` found is expected here too; null: no parent.
   FrameworkFit(Target target, absl::Span<const CostedRun* const> runs,
-               const CalibratedFramework* parent);
+               const CalibratedFramework* parent, int threads);
 
   /// Adds what it finds to `framework`: nothing if there are too few runs.
   absl::Status Run(bool leave_one_out, CalibratedFramework& framework);
-
-  /// Peak memory of the device of a run that needs most, with what `framework`
-  /// says. Of a fit for memory.
-  absl::StatusOr<double> PredictedPeak(const CostedRun& run,
-                                       const CalibratedFramework& framework);
 
  private:
   // A constant of the fit: which field, of which device.
@@ -61,18 +54,19 @@ class FrameworkFit {
   // ln(predicted / measured) of every run.
   absl::Status Residuals(absl::Span<const double> constants,
                          absl::Span<double> residuals);
-  absl::StatusOr<double> Predicted(const CostedRun& run,
-                                   const FrameworkParameters& parameters);
-  // Fits all constants but one, from both starts, and writes what remains.
-  absl::StatusOr<LeastSquaresFit> Search(size_t left_out,
-                                         absl::Span<double> residuals);
+  // Fits all constants, from both starts, and writes what remains.
+  absl::StatusOr<LeastSquaresFit> Search(absl::Span<double> residuals);
+  // Fits all but one, which has its initial value, from what was `found`, and
+  // writes what remains.
+  absl::Status SearchWithout(size_t left_out,
+                             absl::Span<const FittedConstant> found,
+                             absl::Span<double> residuals);
 
   const Target target_;
-  std::vector<const CostedRun*> runs_;
+  RunPredictions predictions_;
   std::vector<Searched> searched_;
-  CostedGraph costed_;
-  Workspace workspace_;
-  Prediction prediction_;
+  // The constants for which predictions are kept.
+  std::vector<double> anchor_;
 };
 
 }  // namespace lmsimbench::calibrate

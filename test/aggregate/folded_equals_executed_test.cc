@@ -3,6 +3,7 @@
 #include <random>
 
 #include "lib/aggregate/execute.h"
+#include "lib/aggregate/partial.h"
 #include "lmsimbench/fmt.h"
 #include "lmsimbench/legality.h"
 #include "lmsimbench/pipeline.h"
@@ -87,6 +88,23 @@ void CheckSameTotals(const Prediction& folded, const Execution& executed) {
   CHECK(collectives == folded.collectives.size());
 }
 
+// What is asked for alone is what the whole prediction says.
+void CheckSameAlone(const CostedGraph& costed, const Prediction& folded,
+                    Workspace& workspace) {
+  const auto time = aggregate::IterationTime(costed, workspace);
+  REQUIRE(time.ok());
+  CHECK(*time == folded.iteration_time_s);
+  Prediction peaks;
+  aggregate::PredictPeaks(costed, workspace, peaks);
+  CHECK(peaks.peak_memory_bytes == folded.peak_memory_bytes);
+  REQUIRE(peaks.ranks.size() == folded.ranks.size());
+  for (size_t c = 0; c < peaks.ranks.size(); ++c) {
+    CHECK(peaks.ranks[c].pipeline_rank == folded.ranks[c].pipeline_rank);
+    CHECK(peaks.ranks[c].peak_memory_bytes ==
+          folded.ranks[c].peak_memory_bytes);
+  }
+}
+
 // Compares iterations that `make` draws; returns in how many ranks differ by
 // more than their stage.
 template <typename Make>
@@ -138,6 +156,7 @@ int Compare(int cases, uint64_t seed, Make&& make, double slow_links = 1) {
     }
     CheckSameParts(folded, executed);
     CheckSameTotals(folded, executed);
+    CheckSameAlone(costed, folded, workspace);
     ++compared;
     if (static_cast<int64_t>(folded.ranks.size()) > made.config.pp) {
       ++with_several_kinds;

@@ -34,8 +34,8 @@ Measurements RunsOf(const std::string& framework) {
   return some;
 }
 
-CalibratedFramework Calibrated(const Measurements& measurements) {
-  CalibrateOptions options;
+CalibratedFramework Calibrated(const Measurements& measurements,
+                               CalibrateOptions options = {}) {
   options.framework = kClass;
   const auto calibrated =
       CalibrateFrameworks(measurements, Embedded(), options);
@@ -150,6 +150,108 @@ TEST_CASE("What was fitted is known under every name of the class") {
     system.accelerator.name = "another";
     CHECK(FindFramework(fitted, system)->matrix_factor == 2);
   }
+}
+
+TEST_CASE("Threads decide nothing") {
+  const Measurements measurements = RunsOf("InternEvo");
+  CalibrateOptions options;
+  options.leave_one_out = true;
+  const std::string one = CalibrationJson({Calibrated(measurements, options)});
+  options.threads = 5;
+  CHECK(CalibrationJson({Calibrated(measurements, options)}) == one);
+  options.threads = 0;
+  const auto none = CalibrateFrameworks(measurements, Embedded(), options);
+  CHECK(none.status().code() == absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("What a constant buys is what the runs lose without it") {
+  FrameworkParameters parameters;
+  parameters.matrix_factor = 1.4;
+  const Measurements measurements = Simulated(parameters);
+  CalibrateOptions options;
+  options.leave_one_out = true;
+  const CalibratedFramework found = Calibrated(measurements, options);
+  for (const CalibratedConstant& constant : found.constants) {
+    INFO(constant.name);
+    // The share of usable memory comes from runs that failed.
+    if (constant.name == "usable_memory") continue;
+    CHECK(IsStated(constant.error_percent_without));
+    if (constant.name == "matrix_factor") {
+      CHECK(constant.error_percent_without > 2 * found.time.after_percent);
+    }
+  }
+  for (const CalibratedConstant& constant :
+       Calibrated(measurements).constants) {
+    CHECK_FALSE(IsStated(constant.error_percent_without));
+  }
+}
+
+// Every second run is of another source.
+std::vector<CarriedOver> CarriedBetweenTwo(Measurements measurements,
+                                           double second_is_longer_by) {
+  for (size_t i = 1; i < measurements.runs.size(); i += 2) {
+    measurements.runs[i].source = "second";
+    measurements.runs[i].iteration_time_s *= second_is_longer_by;
+  }
+  CalibrateOptions options;
+  options.framework = kClass;
+  const auto carried = CarryOver(measurements, Embedded(), options);
+  REQUIRE(carried.ok());
+  return *carried;
+}
+
+TEST_CASE("Constants carry over to a source that behaves as the others") {
+  FrameworkParameters parameters;
+  parameters.matrix_factor = 1.3;
+  parameters.operator_host_s = 100e-6;
+  const auto carried = CarriedBetweenTwo(Simulated(parameters), 1);
+  REQUIRE(carried.size() == 2);
+  for (const CarriedOver& entry : carried) {
+    INFO(entry.source);
+    CHECK(entry.framework == kClass);
+    CHECK(entry.time.runs > 5);
+    CHECK(entry.time.uncalibrated_percent > 10);
+    CHECK(entry.time.without_percent < 3);
+    CHECK(entry.time.with_percent < 3);
+  }
+}
+
+TEST_CASE("Constants do not carry over to a source that behaves differently") {
+  const auto carried = CarriedBetweenTwo(Simulated(FrameworkParameters()), 2);
+  REQUIRE(carried.size() == 2);
+  for (const CarriedOver& entry : carried) {
+    INFO(entry.source);
+    CHECK(entry.time.without_percent > 1.2 * entry.time.with_percent);
+    CHECK(entry.time.without_percent > 60);
+  }
+}
+
+TEST_CASE("A class of one source carries nothing over") {
+  CalibrateOptions options;
+  options.framework = kClass;
+  const auto carried = CarryOver(RunsOf("InternEvo"), Embedded(), options);
+  REQUIRE(carried.ok());
+  CHECK(carried->empty());
+  options.framework = "internvo";
+  CHECK(CarryOver(RunsOf("InternEvo"), Embedded(), options).status().code() ==
+        absl::StatusCode::kNotFound);
+}
+
+TEST_CASE("A source with too few others is left out") {
+  Measurements measurements = RunsOf("InternEvo");
+  for (MeasuredRun& run : measurements.runs) run.source = "most";
+  int others = 0;
+  for (MeasuredRun& run : measurements.runs) {
+    if (run.split == kFitSplit && others++ < 3) run.source = "few";
+  }
+  CalibrateOptions options;
+  options.framework = kClass;
+  const auto carried = CarryOver(measurements, Embedded(), options);
+  REQUIRE(carried.ok());
+  // Three runs are too few to fit what the others are asked with.
+  REQUIRE(carried->size() == 1);
+  CHECK(carried->front().source == "few");
+  CHECK(carried->front().time.runs == 3);
 }
 
 }  // namespace

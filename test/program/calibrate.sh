@@ -14,6 +14,12 @@ cmp -s "$scratch/first.json" "$scratch/frameworks.json" || fail "two calibration
 expect_exit 0 calibrate --framework internevo --leave-one-out
 expect_out "without"
 
+# How constants carry over to a source that they were not fitted on.
+expect_exit 0 calibrate --framework maxtext --carry-over --threads 2 --output "$scratch/carried.json"
+expect_out "without it"
+grep -q '"error_percent_without"' "$scratch/carried.json" ||
+  fail "the file does not say what is carried over"
+
 expect_exit 2 calibrate --framework internvo --output "$scratch/none.json"
 expect_err "did you mean 'internevo'"
 expect_no_file "$scratch/none.json"

@@ -251,5 +251,27 @@ TEST_CASE("words are wrapped at the width, indented") {
   CHECK(report::WrapList({}, 10, "  ").empty());
 }
 
+TEST_CASE("How constants carry over is a table with a line for all") {
+  CarriedOver first;
+  first.framework = "nemo";
+  first.source = "guide";
+  first.time = {3, 100, 50, 20};
+  CarriedOver second = first;
+  second.source = "other";
+  second.time = {1, 0, 0, 0};
+  second.memory = {2, 30, 20, 10};
+  const std::string table = CarryOverTable({first, second});
+  // (3 ln 2 + ln 1) / 4 = ln 1.68; so with 1.5 and 1.2.
+  CHECK_THAT(table, Contains("all"));
+  CHECK_THAT(table, Contains("68.2") && Contains("35.5") && Contains("14.7"));
+  const nlohmann::json json =
+      nlohmann::json::parse(CarryOverJson({first, second}));
+  CHECK(json.size() == 2);
+  CHECK(json[0]["class"] == "nemo");
+  CHECK(json[0]["time"]["error_percent_without"] == 50);
+  CHECK(json[0]["memory"]["error_percent_with"].is_null());
+  CHECK(json[1]["memory"]["runs"] == 2);
+}
+
 }  // namespace
 }  // namespace lmsimbench
