@@ -101,7 +101,7 @@ TEST_CASE("an unknown key is named with its path and the nearest known one") {
         "unknown key 'network[1].bandwith'; did you mean 'bandwidth'?");
   CHECK(ErrorOf<System>(R"({"qqqqqqqqqqqq": 1})") ==
         "unknown key 'qqqqqqqqqqqq'; known: name, accelerator, devices, "
-        "network, framework");
+        "network, framework, host_link_bandwidth, host_memory_bandwidth");
 }
 
 TEST_CASE("a value of another type is named with what was expected") {
