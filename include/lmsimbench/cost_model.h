@@ -41,7 +41,7 @@ struct Contention {
   /// communicates, at least 0: kernels of communication take processors and
   /// memory bandwidth from it.
   double compute = 0;
-  /// What leaves the node waits for what leaves it on the data stream.
+  /// What leaves the node shares links with what does on the data stream.
   bool links = false;
 
   bool any() const { return compute > 0 || links; }

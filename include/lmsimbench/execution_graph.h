@@ -114,10 +114,10 @@
 ///    `compute` times the time of its operators that lies beside its own
 ///    collectives or before D. With `links`, also by the time of its
 ///    collectives that leave the node, at most until the last on the data
-///    stream has ended that leaves the node, too; and where one of the
-///    transfers behind a pass or a chain leaves the node, and one is under way
-///    on the data stream that does when they have ended, those transfers wait
-///    until this has ended.
+///    stream has ended that leaves the node, too; and where transfers behind a
+///    pass or a chain leave the node, and one is under way on the data stream
+///    that does when they have ended, all its transfers wait until this has
+///    ended, or for as long as the slowest of those takes.
 ///
 /// Memory: weights, gradients, optimizer state and the framework's part lie
 /// there all the time; a step takes memory when it starts and gives it back

@@ -297,6 +297,7 @@ class Executor {
   double SendTime(int64_t c, int32_t begin, int32_t end, double end_s) {
     if (!costed_.contention.links) return end_s;
     const RunningClass& running = ClassAt(c);
+    double slowest_s = 0;
     for (int32_t i = begin; i < end; ++i) {
       const Pass& pass = graph_.passes[i];
       if (!HandsOn(ChunkOf(graph_, running.rank, pass), pass.direction))
@@ -304,11 +305,14 @@ class Executor {
       const ChunkPlace to =
           Receiver({running.rank, pass.chunk}, pass.direction, graph_);
       if (graph_.turns_back && to.rank == running.rank) continue;
-      if (LeavesNode(costed_, graph_.transfer,
-                     LinkClass(graph_.placement, c, OutStream(c, pass, to))))
-        return running.own.Behind(end_s);
+      const int64_t link =
+          LinkClass(graph_.placement, c, OutStream(c, pass, to));
+      if (LeavesNode(costed_, graph_.transfer, link)) {
+        slowest_s = std::max(
+            slowest_s, CollectiveSeconds(costed_, graph_.transfer, link));
+      }
     }
-    return end_s;
+    return std::min(running.own.Behind(end_s), end_s + slowest_s);
   }
 
   Stream OutStream(int64_t c, const Pass& pass, const ChunkPlace& to) {

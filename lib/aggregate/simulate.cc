@@ -70,7 +70,9 @@ class Runner {
       }
       free = segment[-1].end;
       if (plan.sends) {
-        const double ready = plan_.send_leaves[d] ? Behind(free) : free;
+        const double ready = plan_.send_leaves[d]
+                                 ? Behind(free, plan_.send_seconds[d])
+                                 : free;
         const double from = sent[d] == mine_.sent[d].data()
                                 ? ready
                                 : std::max(ready, sent[d][-1].end);
@@ -114,9 +116,12 @@ class Runner {
     return mine_.segments.data() + count;
   }
 
-  // When a transfer that leaves the node may start.
-  double Behind(double time) {
-    return costed_.contention.links ? mine_.traffic.Behind(time) : time;
+  // When a transfer of so many seconds that leaves the node has made up for what
+  // else is on its links.
+  double Behind(double time, double seconds) {
+    return costed_.contention.links
+               ? std::min(mine_.traffic.Behind(time), time + seconds)
+               : time;
   }
 
   // Where the compute stream goes on to be held by a transfer.
@@ -195,21 +200,26 @@ class Runner {
     }
   }
 
-  // True if one of the transfers of passes [begin, end) leaves the node.
-  bool Leaves(size_t begin, size_t end) const {
+  // Seconds of the slowest transfer of passes [begin, end) that leaves the node;
+  // 0 where none does.
+  double SecondsOnLinks(size_t begin, size_t end) const {
+    double slowest = 0;
     for (size_t at = begin; at < end; ++at) {
       const PassPlan& plan = times_.pass_plans[PlanIndex(plan_.passes[at])];
-      if (plan.sends && plan_.send_leaves[static_cast<size_t>(plan.output_way)])
-        return true;
+      const auto way = static_cast<size_t>(plan.output_way);
+      if (plan.sends && plan_.send_leaves[way]) {
+        slowest = std::max(slowest, plan_.send_seconds[way]);
+      }
     }
-    return false;
+    return slowest;
   }
 
   // Hands on what passes [begin, end), which end with the last segment, have
   // computed; when the compute stream is free.
   double HandOn(size_t begin, size_t end) {
     const double done = mine_.segments[mine_.segment_count - 1].end;
-    const double ready = Leaves(begin, end) ? Behind(done) : done;
+    const double on_links = SecondsOnLinks(begin, end);
+    const double ready = on_links > 0 ? Behind(done, on_links) : done;
     double arrived = done;
     for (size_t at = begin; at < end; ++at) {
       const Pass& pass = plan_.passes[at];

@@ -90,7 +90,7 @@ std::string ToText(const CostedGraph& costed) {
   }
   if (contention.links) {
     text +=
-        "what leaves the node waits for what leaves it on the data stream\n";
+        "what leaves the node shares links with the data stream\n";
   }
   return text;
 }

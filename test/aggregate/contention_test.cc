@@ -118,7 +118,7 @@ TEST_CASE("collectives that leave the node wait for reductions that do") {
   CHECK(Run(costed).classes[0].slowed_s == 0);
 }
 
-TEST_CASE("a transfer waits for the reduction under way on its links") {
+TEST_CASE("a transfer shares its links with the reduction under way") {
   CostedGraph costed = TwoStages();
   const int32_t reduce =
       AddCollective(costed, CollectiveKind::kAllReduce, Group::kData, {1});
@@ -130,8 +130,14 @@ TEST_CASE("a transfer waits for the reduction under way on its links") {
   costed.contention.links = true;
   CHECK(Run(costed).iteration_time_s == before);
   for (SpannedCollective& spanned : costed.spanned) spanned.span.level = 1;
-  // The gradient that the last rank has at 7.25 goes at 8.25 rather than then.
-  CHECK(Run(costed).iteration_time_s == before + 1);
+  // The gradient that the last rank has at 7.25 takes twice the 0.25 s, beside
+  // the reduction until 8.25.
+  CHECK(Run(costed).iteration_time_s == before + 0.25);
+  costed.collectives[static_cast<size_t>(reduce)].seconds = 0.125;
+  const double shared = Run(costed).iteration_time_s;
+  costed.contention.links = false;
+  CHECK(shared == Run(costed).iteration_time_s + 0.125);
+  costed.contention.links = true;
   costed.graph.overlaps.p2p = false;
   CHECK(Run(costed).classes[1].exposed_pipeline_s > 0);
 }
